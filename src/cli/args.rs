@@ -122,12 +122,6 @@ impl ModelOptions {
         options.names.model = options.names.model.or(found);
         options
     }
-
-    /// Whether the planner may be asked, as far as the command line says.
-    pub fn may_be_offline(&self) -> bool {
-        let offline = |model: &String| model == "offline";
-        self.replay.is_none() && self.names.model.as_ref().is_none_or(offline)
-    }
 }
 
 /// What the run, or one agent of it, may use; the policy's own limits hold as well.

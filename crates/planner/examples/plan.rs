@@ -1,10 +1,10 @@
-//! `cargo run -p agentctl-planner --example plan -- REQUESTS.json OUT [both|older|newer] [--show]`: reads each request of a file,
+//! `cargo run -p agentctl-planner --example plan -- REQUESTS.json OUT [--show]`: reads each request of a file,
 //! without the program around the planner, and writes what was built, asked or refused as `OUT/<id>.json`, as scorers take it.
 //! `--show` writes beside it, as `OUT/<id>.txt`, the request with its clauses, its items, its plan and its account. Requests that
 //! change a workflow are left out.
 
 use agentctl_n8n::catalog::Catalog;
-use agentctl_planner::{account, assemble, choice, compile, explain, read};
+use agentctl_planner::{account, compile, explain, read};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -13,9 +13,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let show = args.iter().any(|a| a == "--show");
     let mut plain = args.iter().filter(|a| !a.starts_with("--"));
     let (Some(file), Some(out)) = (plain.next(), plain.next()) else {
-        return Err("usage: plan REQUESTS.json OUT [both|older|newer] [--show]".into());
+        return Err("usage: plan REQUESTS.json OUT [--show]".into());
     };
-    let reader = plain.next().map_or("both", String::as_str);
     let requests: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(file)?)?;
     std::fs::create_dir_all(out)?;
     for item in &requests {
@@ -25,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if item.get("existing").is_some() {
             continue;
         }
-        let (answer, shown) = answer(request, reader);
+        let (answer, shown) = answer(request);
         if show {
             std::fs::write(Path::new(out).join(format!("{id}.txt")), shown)?;
         }
@@ -38,17 +37,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// What is written for a request, and how it was read.
-fn answer(request: &str, reader: &str) -> (Value, String) {
+fn answer(request: &str) -> (Value, String) {
     let language = explain::language(request);
     let clauses = explain::explain(request, language);
     let items = explain::items(request, language);
     let mut shown = format!("({language}) {request}\n{clauses}\n{items}\n");
-    let cx = read::ReadContext::default();
-    let reading = match reader {
-        "older" => read::read(request, &cx),
-        "newer" => assemble::read(request, language),
-        _ => choice::reading(request, &cx),
-    };
+    let reading = read::read(request, &read::ReadContext::default());
     if let Some(refusal) = reading.refusal {
         let refused = json!({"kind": "refuse", "reason": refusal.reason, "alternatives": refusal.alternatives});
         return (refused, shown);

@@ -217,8 +217,17 @@ fn judged(
             Some((VALUE, if lost { Fate::Missing } else { built("value") }))
         }
         What::Shape(crate::spot::Kind::Number) => {
-            let lost = unused.iter().any(|u| u.said.to_lowercase() == item.text);
-            Some((VALUE, if lost { Fate::Missing } else { built("value") }))
+            let figures = |said: &str| -> Vec<String> {
+                let parts = said.split(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | ',')));
+                parts.map(str::to_owned).collect()
+            };
+            let own = figures(&item.text);
+            let lost = unused.iter().any(|u| {
+                let of = figures(&u.said);
+                own.iter().any(|n| !n.is_empty() && of.contains(n))
+            });
+            let shown = evidence.figure(&item.text);
+            Some((VALUE, found(shown.filter(|_| !lost))))
         }
         What::Shape(_) => None,
         What::Unknown => {

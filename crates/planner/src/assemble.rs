@@ -7,7 +7,9 @@ mod approval;
 mod called;
 mod condition;
 mod content;
+mod data;
 mod day;
+mod fetch;
 mod flow;
 mod form;
 mod gate;
@@ -16,9 +18,12 @@ mod lookup;
 mod named;
 mod pick;
 mod repeat;
+mod reply;
 mod start;
+mod tell;
 mod think;
 mod timing;
+mod title;
 
 use crate::chart::{Chart, Item, chart};
 use crate::clause::{Clause, Phrase, clauses};
@@ -37,6 +42,7 @@ pub fn read(request: &str, language: &str) -> crate::read::Reading {
     reading.agent();
     reading.flow();
     reading.leftover();
+    reading.plan.name = reading.title();
     reading.judged()
 }
 
@@ -60,6 +66,8 @@ pub(crate) struct Reading<'a> {
     /// The assistant that the request is for, and the clause that speaks of it.
     assistant: Option<Step>,
     agent_at: usize,
+    /// The clause that tells what starts the workflow.
+    starts_at: Option<usize>,
     /// What must hold on the day of a schedule.
     day: Option<DayCheck>,
 }
@@ -98,6 +106,7 @@ impl<'a> Reading<'a> {
             source: None,
             assistant: None,
             agent_at: 0,
+            starts_at: None,
             day: None,
         }
     }
@@ -227,7 +236,7 @@ fn arg(role: Role, value: Val) -> Arg {
 }
 
 /// The number that a figure says: separators, `k` and `m` read, money and per cent left out.
-fn figure(text: &str) -> Option<f64> {
+pub(crate) fn figure(text: &str) -> Option<f64> {
     let lower = text.to_lowercase();
     let digits: String = lower
         .chars()

@@ -150,7 +150,7 @@ const LONGEST_NAME: usize = 5;
 /// Reads a request in a language.
 pub fn chart(text: &str, language: &str) -> Chart {
     let lexicon = Lexicon::of(language);
-    let tokens = hyphens(tokens(text), lexicon);
+    let tokens = hyphens(owned(tokens(text), lexicon), lexicon);
     let mut open = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while at < tokens.len() {
@@ -291,6 +291,26 @@ fn compound(word: &str, lexicon: &'static Lexicon) -> Option<&'static [Sense]> {
 }
 
 /// Splits "Slack-Kanal" and "Google-Drive-Ordner" into the service and the noun after it.
+/// "acme/app": a word of no table with a path right behind it names something and its owner.
+fn owned(tokens: Vec<Token>, lexicon: &Lexicon) -> Vec<Token> {
+    let mut done: Vec<Token> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let owner = done.last_mut().filter(|last| {
+            let strange = lexicon.senses(&last.text).is_empty();
+            last.kind == Kind::Word && last.to == token.from && strange
+        });
+        match owner {
+            Some(owner) if token.kind == Kind::Path => {
+                owner.to = token.to;
+                owner.text += &token.text;
+                owner.kind = Kind::Id;
+            }
+            _ => done.push(token),
+        }
+    }
+    done
+}
+
 fn hyphens(tokens: Vec<Token>, lexicon: &Lexicon) -> Vec<Token> {
     let mut done = Vec::with_capacity(tokens.len());
     for token in tokens {

@@ -2,7 +2,7 @@
 //! Owns the limit below which nothing is built, and the question that is asked instead.
 
 use super::account::{Account, Fate, account_but};
-use super::read::ask::with_answers;
+use super::read::with_answers;
 use agentctl_base::question::Question;
 use agentctl_n8n::Workflow;
 use indexmap::IndexMap;
@@ -25,10 +25,10 @@ pub(super) fn judge(
     workflows: &[&Workflow],
 ) -> Account {
     let asked = with_answers(request, answers);
-    let stands = asked.find(request.trim()).unwrap_or(0);
-    let answered = match answers.contains_key(STEPS) {
-        true => stands..stands + request.trim().len(),
-        false => 0..0,
+    let stands = asked.find(request.trim());
+    let answered = match stands.filter(|_| answers.contains_key(STEPS)) {
+        Some(at) => at..at + request.trim().len(),
+        None => 0..0,
     };
     account_but(&asked, language, workflows, answered)
 }

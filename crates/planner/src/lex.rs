@@ -113,6 +113,7 @@ impl Lexicon {
             return None;
         }
         let plain = unaccented(word);
+        let begins: String = plain.chars().take(2).collect();
         let bucket = self.initials.get(&plain.chars().next()?)?;
         let mut best: Option<(usize, &str)> = None;
         for (bare, form) in bucket {
@@ -120,7 +121,7 @@ impl Lexicon {
                 continue;
             }
             // Inflected languages have neighbours for most words: there a typo keeps the beginning.
-            if self.language != "en" && !bare.starts_with(&plain[..plain.len().min(2)]) {
+            if self.language != "en" && !bare.starts_with(&begins) {
                 continue;
             }
             let far = if *bare == plain {

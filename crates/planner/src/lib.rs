@@ -3,10 +3,8 @@
 //! invents a node type or a parameter (both come from the catalog) and asks about what it cannot read.
 
 pub mod account;
-mod ahead;
 pub mod assemble;
 mod chart;
-pub mod choice;
 mod clause;
 pub mod compile;
 mod cover;
@@ -27,8 +25,6 @@ pub mod read;
 mod reuse;
 mod roles;
 pub mod time;
-
-pub use ahead::read_ahead;
 
 use agentctl_kit::{cut, spot};
 

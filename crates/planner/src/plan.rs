@@ -254,6 +254,54 @@ pub struct Step {
     pub name: Option<String>,
 }
 
+impl Step {
+    /// The steps of its ways: branches, cases, a loop's body, an approval's yes and no.
+    pub fn ways(&self) -> Vec<&[Step]> {
+        match &self.does {
+            Does::If {
+                then, otherwise, ..
+            } => vec![then, otherwise],
+            Does::Switch {
+                cases, fallback, ..
+            } => {
+                let cases = cases.iter().map(|c| c.steps.as_slice());
+                cases.chain(fallback.as_deref()).collect()
+            }
+            Does::Loop { body, after, .. } => vec![body, after],
+            Does::Approval {
+                approved, rejected, ..
+            } => vec![approved, rejected],
+            Does::Gather { branches } | Does::Each { branches } => {
+                branches.iter().map(Vec::as_slice).collect()
+            }
+            Does::Join { left, right, .. } => vec![left, right],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn ways_mut(&mut self) -> Vec<&mut Vec<Step>> {
+        match &mut self.does {
+            Does::If {
+                then, otherwise, ..
+            } => vec![then, otherwise],
+            Does::Switch {
+                cases, fallback, ..
+            } => {
+                let cases = cases.iter_mut().map(|c| &mut c.steps);
+                cases.chain(fallback.as_mut()).collect()
+            }
+            Does::Loop { body, after, .. } => vec![body, after],
+            Does::Approval {
+                approved, rejected, ..
+            } => vec![approved, rejected],
+            Does::Gather { branches } | Does::Each { branches } => branches.iter_mut().collect(),
+            Does::Join { left, right, .. } => vec![left, right],
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// The verb of a step on a service, normalised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

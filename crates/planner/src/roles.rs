@@ -4,7 +4,7 @@
 use super::account::Account;
 use super::plan::Plan;
 use super::reuse::{self, services};
-use super::{ahead, compile, cover, extend, gate, modify, pattern, read};
+use super::{compile, cover, extend, gate, modify, pattern, read};
 use super::{evidence, learned};
 use agentctl_base::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
@@ -138,7 +138,7 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     if let Some(existing) = existing(input) {
         let change = modify::modify(
             &existing,
-            &read::ask::with_answers(request, &by_topic(&answers)),
+            &read::with_answers(request, &by_topic(&answers)),
             catalog,
         );
         // What an execution's own error says needs no question.
@@ -154,7 +154,7 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     let known = read::ReadContext {
         answers: by_topic(&answers),
     };
-    let reading = ahead::reading(request, &known);
+    let reading = read::read(request, &known);
     let services = services(&reading.plan);
     let built = compile::compile(&reading.plan, catalog);
     let types: Vec<String> = built
@@ -189,7 +189,7 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
         }
     }
     if questions.is_empty() && refusal.is_none() {
-        let asked = read::ask::with_answers(request, &known.answers);
+        let asked = read::with_answers(request, &known.answers);
         let unused = cover::unused(&asked, &[&built.workflow]);
         questions.extend(cover::question(&unused, &reading.plan.language));
     }
@@ -242,7 +242,7 @@ fn by_topic(answers: &Map<String, Value>) -> IndexMap<String, String> {
 
 /// The request with the answers that were given to its questions.
 fn asked(input: &Map<String, Value>) -> String {
-    read::ask::with_answers(text(input, "request"), &by_topic(&answers(input)))
+    read::with_answers(text(input, "request"), &by_topic(&answers(input)))
 }
 
 /// A plan without a step (and without tools that would be steps) is a request that was not understood.
@@ -537,7 +537,7 @@ fn change(
         let answers = answers(input);
         modify::modify(
             &existing,
-            &read::ask::with_answers(text(input, "request"), &by_topic(&answers)),
+            &read::with_answers(text(input, "request"), &by_topic(&answers)),
             catalog,
         )
     } else {

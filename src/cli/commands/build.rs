@@ -88,9 +88,6 @@ const MAX_GRANTS: u64 = 1024 * 1024;
 
 pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliError> {
     let request = request(&args.request)?;
-    if args.workflow.is_none() && args.model.may_be_offline() {
-        agentctl_planner::read_ahead(&request);
-    }
     let found = nearby::taken(root, &args.model, out)?;
     let pack = session::chosen_pack(root, out)?;
     let session = Session::of_pack(root, &pack, &args.model.or_model(found), out)?;

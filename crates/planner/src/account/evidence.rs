@@ -153,6 +153,10 @@ impl Evidence {
                 }
             }
             Value::Array(list) => list.iter().for_each(|v| self.parameter("", v, node)),
+            // A test without a left side is one that was not understood.
+            Value::Object(map)
+                if map.get("leftValue").and_then(Value::as_str) == Some("")
+                    && map.contains_key("rightValue") => {}
             Value::Object(map) => map.iter().for_each(|(k, v)| self.parameter(k, v, node)),
             Value::Number(n) => self.words_of(&n.to_string(), node),
             Value::Bool(_) | Value::Null => {}
@@ -292,7 +296,14 @@ impl Evidence {
     /// What answers for a time: a schedule for a rhythm, a wait or an expression with dates for all others.
     pub(super) fn time(&self, means: &TimeMeaning) -> Option<String> {
         let node = |n: &str| self.nodes.get(n).cloned();
-        let word = |words: &[&str]| words.iter().find_map(|w| self.words.get(*w).cloned());
+        // What a schedule is made of shows no age.
+        let aged = matches!(means, TimeMeaning::Age { .. });
+        let word = |words: &[&str]| {
+            let mut known = words.iter().filter_map(|w| self.words.get(*w));
+            known
+                .find(|node| !(aged && self.triggers.contains(node)))
+                .cloned()
+        };
         let dated = || {
             word(&[
                 "now",
@@ -336,6 +347,14 @@ impl Evidence {
                 node("scheduleTrigger").filter(|_| matches!(means, TimeMeaning::Window { .. }))
             }),
         }
+    }
+
+    /// What holds a figure: as it stands, or one more or less (a bound), or in hundredths, as money is.
+    pub(super) fn figure(&self, text: &str) -> Option<String> {
+        let known = |n: f64| self.words.contains_key(&format!("{}", n.trunc()));
+        let shown = crate::assemble::figure(text)
+            .is_none_or(|n| [n, n - 1.0, n + 1.0, n * 100.0].into_iter().any(known));
+        shown.then(|| "value".to_owned())
     }
 
     /// What stands for any noun of a kind.

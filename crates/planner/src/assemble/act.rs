@@ -1,21 +1,11 @@
 //! One clause as steps: its frame says what is done, its phrases say to what.
 
-use super::{Reading, acting, arg, field, figure, lit, on, service};
+use super::{Reading, arg, field, on};
 use crate::clause::{Clause, Phrase};
 use crate::lex::Class;
 use crate::lexicon::ServiceEntry;
-use crate::plan::{Arg, Cond, Does, Measure, Role, Step, Trigger, Val, Verb};
+use crate::plan::{Does, Role, Step, Trigger, Verb};
 use crate::spot::Kind;
-
-/// Names of file formats, by the concepts and words that say them.
-const FORMATS: &[(&str, &str)] = &[
-    ("csv", "csv"),
-    ("pdf", "pdf"),
-    ("json", "json"),
-    ("excel", "xlsx"),
-    ("xlsx", "xlsx"),
-    ("html", "html"),
-];
 
 impl Reading<'_> {
     /// The steps of a clause; none where it says nothing that is done.
@@ -114,7 +104,7 @@ impl Reading<'_> {
     }
 
     /// The frame that a clause without a verb calls up: by where it aims and by its nouns.
-    fn nominal(&self, clause: &Clause) -> Vec<&'static str> {
+    pub(super) fn nominal(&self, clause: &Clause) -> Vec<&'static str> {
         let has = |kind: Kind| {
             clause
                 .phrases()
@@ -262,7 +252,7 @@ impl Reading<'_> {
         parts
     }
 
-    fn frame(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+    pub(super) fn frame(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
         match frame {
             "SEND" | "NOTIFY" | "MAIL" | "SAY" | "KNOW" | "RECEIVE" | "GO" => {
                 self.notify(i, clause, frame)
@@ -311,285 +301,9 @@ impl Reading<'_> {
         }
     }
 
-    /// "Everyone else gets a mail", "the customer gets …": somebody is given a message.
-    fn is_given(&self, clause: &Clause) -> bool {
-        let subject = clause.intro == crate::clause::Intro::Else
-            || clause.before.iter().any(|p| self.kind(p) == "person");
-        let message = clause
-            .after
-            .iter()
-            .any(|p| self.kind(p) == "message" || p.service.is_some_and(|s| s.speaks()));
-        subject && message
-    }
-
-    fn simple(&mut self, clause: &Clause, does: Does) -> Step {
+    pub(super) fn simple(&mut self, clause: &Clause, does: Does) -> Step {
         let said = self.said(clause);
         self.step(&said, does)
-    }
-
-    /// A message to people: through a chat, by mail, as a text message.
-    fn notify(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
-        let Some(service) = self
-            .acts_on(clause, frame)
-            .or_else(|| self.to_people(clause))
-        else {
-            return Vec::new();
-        };
-        let sends = service.is_any(&[
-            "chat",
-            "mail",
-            "sms",
-            "queue",
-            "incident",
-            "social",
-            "newsletter",
-        ]);
-        if !sends && !service.actions.iter().any(|a| a.ends_with("emailSend")) {
-            return self.store(i, clause, "STORE");
-        }
-        let mut steps = self.told_of(clause, service);
-        steps.extend(self.file_for(clause));
-        let mut args = self.containers(clause, service);
-        args.extend(self.recipients(clause));
-        let direct = args
-            .iter()
-            .any(|a| matches!(a.role, Role::Channel | Role::Recipient));
-        if !service.is("mail") && direct {
-            args.retain(|a| a.role != Role::To);
-        }
-        if !service.is("mail")
-            && !direct
-            && let Some(phrase) = clause.phrases().find(|p| {
-                p.service.is_some_and(|s| s.key == service.key) || self.concept(p) == "conversation"
-            })
-            && let Some(at) = phrase.numbers.first().or(phrase.names.first())
-        {
-            args.push(arg(Role::Channel, lit(self.raw(*at))));
-        }
-        args.extend(self.text_of(i));
-        args.extend(
-            self.details(clause)
-                .into_iter()
-                .filter(|a| matches!(a.role, Role::Title | Role::Priority)),
-        );
-        if !steps.is_empty() || clause.phrases().any(|p| self.concept(p) == "attachment") {
-            args.push(arg(Role::Attachment, lit("data")));
-        }
-        let many = self.topic.many;
-        if many && steps.is_empty() {
-            steps.push(self.simple(
-                clause,
-                Does::Aggregate {
-                    format: "list".into(),
-                    group_by: None,
-                },
-            ));
-            self.topic.many = false;
-        }
-        self.mention(service);
-        let verb = if service.is("incident") {
-            Verb::Create
-        } else {
-            Verb::Send
-        };
-        let object = if service.is("sms") { "sms" } else { "message" };
-        steps.push(self.simple(
-            clause,
-            Does::Service {
-                service: acting(service),
-                verb,
-                object: Some(object.into()),
-                args,
-                once: many,
-            },
-        ));
-        steps
-    }
-
-    /// "post the open Jira bugs to …": what is told of lies in another service, and is read from there first; not where that
-    /// service started the workflow.
-    fn told_of(&mut self, clause: &Clause, to: &ServiceEntry) -> Vec<Step> {
-        let started = |s: &ServiceEntry| {
-            self.plan.triggers.iter().any(|t| match t {
-                Trigger::Service { service, .. } => service.node_types == s.triggers,
-                _ => false,
-            })
-        };
-        let from = clause.phrases().find(|p| {
-            matches!(p.prep.as_str(), "" | "of" | "from")
-                && matches!(
-                    self.kind(p),
-                    "record" | "event" | "message" | "person" | "file"
-                )
-                && p.service.is_some_and(|s| {
-                    let speaks = s.is_any(&["chat", "mail", "sms", "llm"]);
-                    s.key != to.key && !s.actions.is_empty() && !speaks && !started(s)
-                })
-        });
-        let Some((phrase, service)) = from.and_then(|p| Some((p.clone(), p.service?))) else {
-            return Vec::new();
-        };
-        self.topic.many = true;
-        let object = Some(self.concept(&phrase).to_owned());
-        let args = Vec::new();
-        let read = self.simple(clause, on(service, Verb::GetMany, object, args));
-        let alone = Clause {
-            verb: None,
-            before: Vec::new(),
-            after: vec![phrase],
-            ..clause.clone()
-        };
-        let narrowed = self.condition(&alone);
-        let filter = narrowed.map(|condition| self.simple(clause, Does::Filter { condition }));
-        std::iter::once(read).chain(filter).collect()
-    }
-
-    /// "tell the customer", "let me know": by the means that the request names, else by mail.
-    pub(super) fn to_people(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
-        let person = clause
-            .phrases()
-            .any(|p| self.kind(p) == "person" || p.pronoun.is_some());
-        let latest = || ["chat", "mail", "sms"].iter().find_map(|t| self.latest(t));
-        if !person {
-            None
-        } else {
-            latest().or_else(|| service("email"))
-        }
-    }
-
-    /// "I want an email to …", "I need a row in …".
-    fn wanted(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
-        let frame = self.nominal(clause).first().copied().unwrap_or("");
-        let mails = clause
-            .after
-            .iter()
-            .any(|p| self.concept(p) == "email" || self.kind(p) == "message");
-        if mails {
-            self.notify(i, clause, "MAIL")
-        } else if frame.is_empty() {
-            Vec::new()
-        } else {
-            self.frame(i, clause, frame)
-        }
-    }
-
-    /// A file that a clause asks for ("as a CSV"): the step that makes it.
-    fn file_for(&mut self, clause: &Clause) -> Vec<Step> {
-        let said = |p: &Phrase| {
-            let words = self.words(p).to_lowercase();
-            FORMATS
-                .iter()
-                .find(|(w, _)| words.split([' ', '-']).any(|x| x == *w))
-                .map(|(_, f)| *f)
-        };
-        let format = clause
-            .after
-            .iter()
-            .filter(|p| matches!(p.prep.as_str(), "as" | "" | "in" | "into" | "to" | "with"))
-            .find_map(said);
-        let Some(format) = format.filter(|_| !self.topic.file) else {
-            return Vec::new();
-        };
-        self.topic.file = true;
-        self.topic.many = false;
-        vec![self.simple(
-            clause,
-            Does::ToFile {
-                format: format.into(),
-                file_name: None,
-            },
-        )]
-    }
-
-    /// "always 200", "else 422 with a text": the answer to a caller, said by its status alone.
-    fn status(&mut self, clause: &Clause) -> Option<Step> {
-        const STATUSES: &[u16] = &[
-            200, 201, 202, 204, 400, 401, 403, 404, 409, 410, 422, 429, 500, 502, 503,
-        ];
-        let called = self
-            .plan
-            .triggers
-            .iter()
-            .any(|t| matches!(t, Trigger::Webhook { .. }));
-        if !called || clause.verb.is_some() || !self.services_of(clause).is_empty() {
-            return None;
-        }
-        let numbers = clause
-            .phrases()
-            .filter(|p| p.compared.is_none())
-            .flat_map(|p| p.numbers.iter());
-        let mut bare = numbers.filter_map(|n| self.raw(*n).parse::<u16>().ok());
-        let status = bare.find(|n| STATUSES.contains(n))?;
-        let (body, as_text) = self.answered(clause);
-        Some(self.simple(
-            clause,
-            Does::Respond {
-                status,
-                body,
-                as_text,
-            },
-        ))
-    }
-
-    /// What a clause answers with: the members of a JSON object that it quotes, else the quoted text.
-    fn answered(&self, clause: &Clause) -> (Vec<Arg>, Option<Val>) {
-        let quoted = clause
-            .phrases()
-            .filter(|p| p.service.is_none())
-            .flat_map(|p| &p.names)
-            .map(|n| self.name(*n));
-        for text in quoted {
-            if let Some(members) = super::content::members(&text) {
-                return (members, None);
-            }
-        }
-        (Vec::new(), self.quote(clause))
-    }
-
-    /// The answer to who started the workflow.
-    fn answer(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
-        let webhook = self
-            .plan
-            .triggers
-            .iter()
-            .any(|t| matches!(t, Trigger::Webhook { .. }));
-        if webhook && self.services_of(clause).is_empty() {
-            let status = clause
-                .phrases()
-                .flat_map(|p| p.numbers.iter())
-                .find_map(|n| figure(self.raw(*n)))
-                .filter(|n| (100.0..600.0).contains(n));
-            let (mut body, as_text) = self.answered(clause);
-            if body.is_empty() && as_text.is_none() {
-                let named = self.fields(i).into_iter();
-                body = named
-                    .map(|f| arg(Role::Field(f.clone()), field(&f)))
-                    .collect();
-            }
-            return vec![self.simple(
-                clause,
-                Does::Respond {
-                    status: status.map_or(200, |n| n as u16),
-                    body,
-                    as_text,
-                },
-            )];
-        }
-        let named = self
-            .acts_on(clause, frame)
-            .or_else(|| self.trigger_service());
-        let Some(service) = named else {
-            return Vec::new();
-        };
-        if service.is_any(&["sheet", "db", "base", "kv"]) {
-            return self.store(i, clause, "STORE");
-        }
-        let mut args = self.containers(clause, service);
-        args.extend(self.text_of(i));
-        vec![self.simple(
-            clause,
-            on(service, Verb::Reply, Some("message".into()), args),
-        )]
     }
 
     /// The service of the trigger, where it can act too.
@@ -604,16 +318,16 @@ impl Reading<'_> {
     }
 
     /// A row, a record, a file put somewhere.
-    fn store(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+    pub(super) fn store(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
         let Some(service) = self.acts_on(clause, frame) else {
             return Vec::new();
         };
         if service.speaks() && !clause.phrases().any(|p| self.concept(p) == "draft") {
             return self.notify(i, clause, frame);
         }
-        let mut steps = Vec::new();
+        let mut steps = self.told_of(clause, service);
         let verb = if service.is("files") {
-            steps = self.file_for(clause);
+            steps.extend(self.file_for(clause));
             Verb::Upload
         } else if service.is("sheet") {
             Verb::Append
@@ -631,7 +345,7 @@ impl Reading<'_> {
 
     fn create(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
         let file = clause.after.iter().any(|p| {
-            FORMATS
+            super::data::FORMATS
                 .iter()
                 .any(|(w, _)| self.words(p).to_lowercase().split(' ').any(|x| x == *w))
         });
@@ -650,7 +364,7 @@ impl Reading<'_> {
     }
 
     /// A step that writes something to a service.
-    fn written(
+    pub(super) fn written(
         &mut self,
         i: usize,
         clause: &Clause,
@@ -681,7 +395,7 @@ impl Reading<'_> {
     }
 
     /// What a clause acts on: the first record, message, file or person that it names.
-    fn object(&self, clause: &Clause, service: &ServiceEntry) -> Option<String> {
+    pub(super) fn object(&self, clause: &Clause, service: &ServiceEntry) -> Option<String> {
         if service.is("sheet") || service.is("db") {
             return Some("row".into());
         }
@@ -700,7 +414,13 @@ impl Reading<'_> {
         own.or_else(|| self.topic.object.clone())
     }
 
-    fn on_service(&mut self, i: usize, clause: &Clause, frame: &str, verb: Verb) -> Vec<Step> {
+    pub(super) fn on_service(
+        &mut self,
+        i: usize,
+        clause: &Clause,
+        frame: &str,
+        verb: Verb,
+    ) -> Vec<Step> {
         let latest = || {
             let kept = |s: &&&'static ServiceEntry| !s.speaks();
             let last = self
@@ -718,270 +438,21 @@ impl Reading<'_> {
         let Some(service) = self.acts_on(clause, frame).or_else(latest) else {
             return Vec::new();
         };
-        vec![self.written(i, clause, service, verb)]
-    }
-
-    /// A file is fetched: from what the clause names, else from the files that were spoken of.
-    fn downloaded(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
-        let steps = self.on_service(i, clause, frame, Verb::Download);
-        let files = self.latest("files").filter(|_| steps.is_empty());
-        let Some(service) = files else {
-            return steps;
-        };
-        vec![self.written(i, clause, service, Verb::Download)]
-    }
-
-    /// Reads from a service or an address; what narrows it down becomes a filter after it.
-    fn fetch(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
-        if clause
-            .phrases()
-            .any(|p| p.literal(self.chart, Kind::Url).is_some())
-            && self
-                .services_of(clause)
-                .iter()
-                .all(|s| s.actions.is_empty())
-        {
-            return self.call(i, clause, frame);
-        }
-        let spoken = self
-            .source
-            .clone()
-            .filter(|_| self.services_of(clause).is_empty());
-        let Some(service) = spoken
-            .as_ref()
-            .map(|(s, _)| *s)
-            .or_else(|| self.acts_on(clause, frame))
-        else {
-            return Vec::new();
-        };
-        let mut args = self.containers(clause, service);
-        if let Some((_, more)) = spoken {
-            args.extend(more);
-            self.source = None;
-        }
-        let query = clause
-            .phrases()
-            .find_map(|p| p.literal(self.chart, Kind::Quote))
-            .filter(|q| q.text.to_lowercase().starts_with("select"));
-        let verb = match (&query, frame) {
-            (Some(q), _) => {
-                args.retain(|a| !matches!(a.role, Role::Part | Role::Container | Role::Named(_)));
-                args.push(arg(Role::Query, lit(q.text.clone())));
-                Verb::Query
-            }
-            (None, "SEARCH") if service.is("social") => Verb::Search,
-            _ => Verb::GetMany,
-        };
-        let object = self.object(clause, service);
-        self.mention(service);
-        self.topic.many = true;
-        let mut steps = vec![self.simple(clause, on(service, verb, object, args))];
-        let others: Vec<_> = self
-            .services_of(clause)
-            .into_iter()
-            .filter(|s| s.key != service.key && !s.actions.is_empty() && !s.speaks())
-            .collect();
-        for other in others {
-            let of = clause
-                .after
-                .iter()
-                .position(|p| p.service.is_some_and(|s| s.key == other.key));
-            let object = of
-                .and_then(|at| {
-                    crate::cut::before(&clause.after, at + 1)
-                        .iter()
-                        .rev()
-                        .find(|p| self.kind(p) == "record")
-                })
-                .map(|p| self.concept(p).to_owned());
-            self.mention(other);
-            steps.push(self.simple(clause, on(other, Verb::GetMany, object, Vec::new())));
-        }
-        let narrowed = Clause {
+        let mut steps = Vec::new();
+        // What is deleted, or changed, by a test is read and tested first.
+        let bare = Clause {
             verb: None,
             ..clause.clone()
         };
-        if query.is_none()
-            && let Some(condition) = self.condition(&narrowed)
+        if matches!(verb, Verb::Delete | Verb::Update)
+            && let Some(condition) = self.measured_by(&bare)
         {
+            let args = self.containers(clause, service);
+            let object = self.object(clause, service);
+            steps.push(self.simple(clause, on(service, Verb::GetMany, object, args)));
             steps.push(self.simple(clause, Does::Filter { condition }));
         }
+        steps.push(self.written(i, clause, service, verb));
         steps
-    }
-
-    /// A call of an address, of another workflow, of a command.
-    fn call(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
-        let url = clause
-            .phrases()
-            .find_map(|p| p.literal(self.chart, Kind::Url))
-            .map(|u| self.text.get(u.from..u.to).unwrap_or("").to_owned());
-        if let Some(url) = url {
-            let method = self.method(clause).unwrap_or_else(|| "GET".to_owned());
-            let json = clause.phrases().flat_map(|p| p.names.iter()).find_map(|n| {
-                serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(self.raw(*n))
-                    .ok()
-            });
-            let body = if method == "GET" {
-                Vec::new()
-            } else if let Some(json) = json {
-                json.into_iter()
-                    .map(|(k, v)| arg(Role::Field(k), lit(v)))
-                    .collect()
-            } else {
-                self.fields(i)
-                    .iter()
-                    .map(|f| arg(Role::Field(f.clone()), field(f)))
-                    .collect()
-            };
-            self.topic.many = true;
-            return vec![self.simple(
-                clause,
-                Does::Http {
-                    method,
-                    url,
-                    query: Vec::new(),
-                    body,
-                    auth: None,
-                    save_as_file: false,
-                    never_fail: false,
-                    rate_per_second: None,
-                },
-            )];
-        }
-        if let Some(reference) = self.workflow_of(clause) {
-            let inputs = self.inputs_of(i);
-            return vec![self.simple(
-                clause,
-                Does::CallWorkflow {
-                    reference,
-                    inputs,
-                    wait: true,
-                },
-            )];
-        }
-        let Some(service) = self.acts_on(clause, frame) else {
-            return Vec::new();
-        };
-        let mut args = self.containers(clause, service);
-        if let Some(quote) = clause
-            .phrases()
-            .find_map(|p| p.literal(self.chart, Kind::Quote))
-        {
-            let role = if service.is("db") {
-                Role::Query
-            } else {
-                Role::Command
-            };
-            args.retain(|a| !matches!(a.role, Role::Part | Role::Container | Role::Named(_)));
-            args.push(arg(role, lit(quote.text.clone())));
-        }
-        let verb = if service.is("db") {
-            Verb::Query
-        } else if service.is("sms") {
-            Verb::Call
-        } else {
-            Verb::Run
-        };
-        let object = self.object(clause, service);
-        vec![self.simple(clause, on(service, verb, object, args))]
-    }
-
-    /// "Ignore …", "keep only …".
-    fn filter(&mut self, clause: &Clause) -> Vec<Step> {
-        let keeps = clause.verb.as_ref().is_some_and(|v| v.calls("STORE"));
-        let alone = Clause {
-            verb: None,
-            ..clause.clone()
-        };
-        let Some(condition) = self.condition(&alone) else {
-            return Vec::new();
-        };
-        let condition = if keeps {
-            condition
-        } else {
-            Cond::Not {
-                of: Box::new(condition),
-            }
-        };
-        vec![self.simple(clause, Does::Filter { condition })]
-    }
-
-    fn measured(&mut self, clause: &Clause, frame: &str) -> Vec<Step> {
-        let op = match frame {
-            "SUM" => "sum",
-            "COUNT" => "count",
-            _ => "average",
-        };
-        let by: Vec<Val> = clause
-            .after
-            .iter()
-            .filter(|p| matches!(p.prep.as_str(), "per" | "by"))
-            .map(|p| field(&self.words(p)))
-            .collect();
-        let of = clause
-            .after
-            .iter()
-            .find(|p| p.prep.is_empty() || p.prep == "of")
-            .map(|p| self.words(p))
-            .filter(|w| !w.is_empty());
-        let Some(of) = of else {
-            return Vec::new();
-        };
-        self.topic.many = !by.is_empty();
-        vec![self.simple(
-            clause,
-            Does::Summarize {
-                measures: vec![Measure {
-                    op: op.into(),
-                    of: field(&of),
-                }],
-                by,
-            },
-        )]
-    }
-
-    fn sorted(&mut self, clause: &Clause) -> Vec<Step> {
-        let by = clause
-            .after
-            .iter()
-            .find(|p| p.prep == "by")
-            .map(|p| self.words(p));
-        let descending = ["descending", "highest", "newest", "largest", "latest"]
-            .iter()
-            .any(|w| self.said(clause).to_lowercase().contains(w));
-        by.into_iter()
-            .map(|by| {
-                self.simple(
-                    clause,
-                    Does::Sort {
-                        by: field(&by),
-                        descending,
-                    },
-                )
-            })
-            .collect()
-    }
-
-    fn limited(&mut self, clause: &Clause) -> Vec<Step> {
-        let n = clause
-            .phrases()
-            .flat_map(|p| p.numbers.iter())
-            .find_map(|n| figure(self.raw(*n)));
-        n.into_iter()
-            .map(|n| self.simple(clause, Does::LimitTo { n: n as u32 }))
-            .collect()
-    }
-
-    fn keys(&self, clause: &Clause) -> Vec<Val> {
-        clause
-            .after
-            .iter()
-            .filter(|p| matches!(p.prep.as_str(), "by" | "on"))
-            .map(|p| field(&self.field_name(p)))
-            .collect()
-    }
-
-    fn converted(&mut self, clause: &Clause) -> Vec<Step> {
-        self.file_for(clause)
     }
 }

@@ -100,8 +100,9 @@ impl Reading<'_> {
                     .any(|p| p.service.is_some_and(|s| s.is("vector") || s.is("tool")))
         });
         let (at, word) = self.clauses.iter().enumerate().find_map(|(i, c)| {
+            let bot = || (equipped && of(c, "bot")).then_some("bot");
             let said = ["agent", "model"].into_iter().find(|n| of(c, n));
-            Some(i).zip(said)
+            Some(i).zip(said.or_else(bot))
         })?;
         let near = || {
             let sentence = self.clause_at(at).sentence;

@@ -37,6 +37,30 @@ impl Reading<'_> {
         )]
     }
 
+    /// "Delete them only after my approval": what a clause does waits for a yes.
+    pub(super) fn with_leave(&mut self, clause: &Clause, steps: Vec<Step>) -> Vec<Step> {
+        let leave = |p: &crate::clause::Phrase| p.prep == "after" && self.approves(p);
+        let asks = |s: &Step| matches!(s.does, Does::Approval { .. });
+        if steps.is_empty() || steps.iter().any(asks) || !clause.phrases().any(leave) {
+            return steps;
+        }
+        let means = ["chat", "mail", "sms"].iter().find_map(|t| self.latest(t));
+        let Some(service) = means.or_else(|| super::service("email")) else {
+            return Vec::new();
+        };
+        let said = self.said(clause);
+        let asked = self.step(
+            &said,
+            Does::Approval {
+                service: acting(service),
+                args: Vec::new(),
+                approved: steps,
+                rejected: Vec::new(),
+            },
+        );
+        vec![asked]
+    }
+
     /// Whether a phrase is an approval, or names one before its head: "approval request".
     pub(super) fn approves(&self, phrase: &crate::clause::Phrase) -> bool {
         let items = phrase.head.iter().chain(&phrase.modifiers);
@@ -175,6 +199,12 @@ impl Reading<'_> {
                     .is_some_and(|v| v.says.first().is_some_and(|f| f == frame))
             })
         };
+        // "After approval …", "on your OK …".
+        let after = items.first().is_some_and(|i| i.is("prep"))
+            && items
+                .iter()
+                .take(3)
+                .any(|i| i.noun().is_some_and(|n| n.kind() == "approve"));
         let denied = items.iter().take(5).any(|i| i.is("neg"));
         let approves = verb("APPROVE")
             || items
@@ -192,7 +222,7 @@ impl Reading<'_> {
             || denied && (verb("REPLY") || verb("NOTIFY") || approves || says(&["approved"]))
         {
             Some(false)
-        } else if approves || says(&["approved", "ok"]) || begins("yes") {
+        } else if after || approves || says(&["approved", "ok"]) || begins("yes") {
             Some(true)
         } else {
             None

@@ -26,6 +26,41 @@ impl Reading<'_> {
         Some(if negated { not(found) } else { found })
     }
 
+    /// What a clause compares, or says that something contains; not the state that it tells of.
+    pub(super) fn measured_by(&self, clause: &Clause) -> Option<Cond> {
+        let bound = clause.phrases().any(|p| p.compared.is_some());
+        let quoted = || {
+            clause
+                .phrases()
+                .any(|p| p.literal(self.chart, Kind::Quote).is_some())
+        };
+        let within = |p: &Phrase| p.prep == "with" && self.kind(p) == "field";
+        if bound {
+            return self.compared(clause);
+        }
+        if quoted() && clause.phrases().any(within) {
+            return self.contained(clause).or_else(|| self.holding(clause));
+        }
+        self.aged(clause)
+    }
+
+    /// "with the subject containing 'invoice'".
+    fn holding(&self, clause: &Clause) -> Option<Cond> {
+        let phrase = clause.phrases().find(|p| {
+            p.prep == "with"
+                && self.kind(p) == "field"
+                && p.literal(self.chart, Kind::Quote).is_some()
+        })?;
+        let holds = self
+            .items(clause)
+            .iter()
+            .any(|i| i.verb().is_some_and(|v| v.calls("INCLUDE")));
+        let right = lit(self.name(*phrase.names.first()?));
+        let left = field(self.raw(phrase.head?));
+        let op = if holds { Cmp::Contains } else { Cmp::Eq };
+        Some(Cond::Compare { left, op, right })
+    }
+
     /// The condition of a clause that was not understood: it lets nothing pass until its left side is filled in, so that
     /// what depends on it is never done without it.
     pub(super) fn closed(&self, clause: &Clause) -> Cond {
@@ -55,10 +90,16 @@ impl Reading<'_> {
             let right = self
                 .right(phrase)
                 .or_else(|| phrases.get(i + 1).and_then(|p| self.right(p)))?;
-            let left = crate::cut::before(&phrases, i)
-                .iter()
-                .rev()
-                .find_map(|p| self.left(p))
+            // "an order over 100 euros": of a record the amount is meant.
+            let recorded = |p: &Phrase| matches!(self.kind(p), "record" | "event" | "message");
+            let of = crate::cut::before(&phrases, i).iter().rev();
+            let left = of
+                .filter_map(|p| Some((p, self.left(p)?)))
+                .map(|(p, left)| match recorded(p) {
+                    true => self.unit(phrase).unwrap_or_else(|| field("amount")),
+                    false => left,
+                })
+                .next()
                 .or_else(|| self.topic.field.clone());
             let left = left
                 .or_else(|| self.unit(phrase))
@@ -143,9 +184,9 @@ impl Reading<'_> {
     fn unit(&self, phrase: &Phrase) -> Option<Val> {
         let head = phrase.head(self.chart)?;
         let noun = head.noun()?;
-        Some(match noun.kind() {
+        Some(match (noun.kind(), noun.concept.as_str()) {
             // "more than 100 euros": what is counted in money is an amount.
-            "money" => field("amount"),
+            ("money", _) | (_, "currency") => field("amount"),
             _ => field(&self.words(phrase)),
         })
     }

@@ -69,6 +69,22 @@ impl Reading<'_> {
         tree.steps.extend(self.day_holds());
         tree.steps.extend(self.delayed());
         tree.steps.extend(self.allowed());
+        if let Some((at, condition)) = self.starts_if() {
+            let clause = self.clause_at(at).clone();
+            let said = self.said(&clause);
+            let later = crate::cut::from(&self.clauses, at + 1);
+            let other = later
+                .iter()
+                .any(|c| c.sentence == clause.sentence && c.intro == Intro::Else);
+            if other {
+                tree.open
+                    .push(Open::new(said, Kind::If(condition), clause.sentence));
+            } else {
+                tree.steps
+                    .push(self.step(&said, Does::Filter { condition }));
+            }
+        }
+        tree.steps.extend(self.once_each());
         for i in 0..self.clauses.len() {
             let clause = self.clause_at(i).clone();
             self.leave(&mut tree, i, &clause);
@@ -87,6 +103,24 @@ impl Reading<'_> {
             self.close(&mut tree);
         }
         self.plan.steps = super::think::folded(tree.steps);
+    }
+
+    /// What is asked for every few minutes is handled once.
+    fn once_each(&mut self) -> Option<Step> {
+        let polled = matches!(
+            self.plan.triggers.first(),
+            Some(crate::plan::Trigger::Poll { .. })
+        );
+        let key = super::field("id");
+        polled.then(|| {
+            self.step(
+                "",
+                Does::Dedupe {
+                    key,
+                    window_seconds: None,
+                },
+            )
+        })
     }
 
     /// Closes branches that end with the sentence before this clause.
@@ -245,13 +279,17 @@ impl Reading<'_> {
                 }
                 self.act_into(tree, i, clause);
             }
+            // "a webhook that answers with …": what it does with the call.
+            Intro::Relative if clause.calls("REPLY") || clause.calls("ANSWER") => {
+                self.act_into(tree, i, clause);
+            }
             Intro::Relative => {
                 let starts = i.checked_sub(1).is_some_and(|before| self.is_used(before));
                 self.narrowed(tree, clause, &said, starts);
             }
             Intro::Because | Intro::Until => {}
             Intro::None | Intro::Purpose => {
-                if self.joins(tree, clause) {
+                if self.joins(tree, clause) || self.readdressed(tree, clause) {
                     return;
                 }
                 self.act_into(tree, i, clause);
@@ -582,10 +620,10 @@ impl Reading<'_> {
             self.topic.many = false;
             return;
         }
-        let approval = steps
-            .iter()
-            .position(|s| matches!(s.does, Does::Approval { .. }));
-        let mut steps = steps;
+        let mut steps = self.with_leave(clause, steps);
+        let whole =
+            |s: &Step| matches!(&s.does, Does::Approval { approved, .. } if approved.is_empty());
+        let approval = steps.iter().position(whole);
         if let Some(condition) = inline.filter(|_| !steps.is_empty()) {
             if tree.open.last().is_some_and(|o| o.inline) {
                 self.close(tree);

@@ -211,34 +211,8 @@ fn give(step: &mut Step, new: Arg) {
 fn each(steps: &mut [Step], see: &mut dyn FnMut(&mut Step)) {
     for step in steps {
         see(step);
-        match &mut step.does {
-            Does::If {
-                then, otherwise, ..
-            } => {
-                each(then, see);
-                each(otherwise, see);
-            }
-            Does::Switch {
-                cases, fallback, ..
-            } => {
-                for case in cases {
-                    each(&mut case.steps, see);
-                }
-                if let Some(rest) = fallback {
-                    each(rest, see);
-                }
-            }
-            Does::Loop { body, after, .. } => {
-                each(body, see);
-                each(after, see);
-            }
-            Does::Approval {
-                approved, rejected, ..
-            } => {
-                each(approved, see);
-                each(rejected, see);
-            }
-            _ => {}
+        for way in step.ways_mut() {
+            each(way, see);
         }
     }
 }

@@ -41,7 +41,7 @@ impl Reading<'_> {
     }
 
     /// A general word for a service ("email", "spreadsheet", "calendar") as the concrete one that the request names.
-    fn concrete(&self, named: &'static ServiceEntry) -> &'static ServiceEntry {
+    pub(super) fn concrete(&self, named: &'static ServiceEntry) -> &'static ServiceEntry {
         let general = named
             .tags
             .iter()
@@ -52,7 +52,7 @@ impl Reading<'_> {
             .unwrap_or(named)
     }
 
-    fn implied(&self, clause: &Clause, frame: &str) -> Option<&'static ServiceEntry> {
+    pub(super) fn implied(&self, clause: &Clause, frame: &str) -> Option<&'static ServiceEntry> {
         let has = |kind: Kind| {
             clause
                 .phrases()

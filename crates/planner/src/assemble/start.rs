@@ -3,7 +3,7 @@
 use super::{Reading, arg, lit, on};
 use crate::clause::{Clause, Intro, Phrase};
 use crate::lexicon::ServiceEntry;
-use crate::plan::{Role, ScheduleRule, Service, Trigger, Verb, WebhookAuth};
+use crate::plan::{Cond, Role, ScheduleRule, Service, Trigger, Verb, WebhookAuth};
 use crate::spot::Kind;
 use crate::time::TimeMeaning;
 
@@ -151,8 +151,24 @@ impl Reading<'_> {
                 .phrases()
                 .find_map(|p| p.service)
                 .filter(|s| !s.triggers.is_empty());
-            if service.is_none() && (says("webhook") || method.is_some() && shapes(Kind::Path)) {
+            if clause.intro == Intro::When
+                && service.is_none()
+                && clause.calls("CALL")
+                && says("workflow")
+            {
+                let inputs = self.inputs_of(i).into_iter().filter_map(|a| match a.role {
+                    Role::Field(name) => Some(name),
+                    _ => None,
+                });
+                let inputs = inputs.collect();
+                self.plan.triggers.push(Trigger::SubWorkflow { inputs });
+                self.set_used(i, true);
+                return;
+            }
+            let called = method.is_some() && shapes(Kind::Path);
+            if service.is_none() && says("webhook") || called {
                 let trigger = self.webhook(i, method);
+                self.starts_at = Some(i);
                 self.plan.triggers.push(trigger);
                 self.set_used(i, self.only_starts(i));
                 return;
@@ -160,6 +176,7 @@ impl Reading<'_> {
             let form = says("form") || says("submission");
             if form && service.is_none_or(|s| matches!(s.key.as_str(), "form" | "n8n")) {
                 let trigger = self.form(i);
+                self.starts_at = Some(i);
                 self.plan.triggers.push(trigger);
                 self.set_used(i, self.only_starts(i));
                 return;
@@ -182,13 +199,15 @@ impl Reading<'_> {
     fn only_starts(&self, i: usize) -> bool {
         let clause = self.clause_at(i);
         let verb = clause.verb.as_ref().map_or("", |v| v.frame());
+        let replies = verb == "ANSWER" && clause.after.iter().any(|p| p.prep == "with");
         clause.intro == Intro::When
             || verb.is_empty()
             || EVENTS.contains(&verb)
-            || matches!(
-                verb,
-                "CREATE" | "CALL" | "WANT" | "STATE" | "USE" | "ANSWER"
-            )
+            || !replies
+                && matches!(
+                    verb,
+                    "CREATE" | "CALL" | "WANT" | "STATE" | "USE" | "ANSWER"
+                )
     }
 
     /// The method of a call: a word of a clause in capitals.
@@ -377,6 +396,7 @@ impl Reading<'_> {
     /// The event of a service that a clause tells of.
     fn event(&mut self, event: &Event) {
         let (i, service) = (event.at, event.service);
+        self.starts_at = Some(i);
         let clause = self.clause_at(i).clone();
         let written = self.written_to(&clause, i);
         let object = match written {
@@ -585,8 +605,7 @@ impl Reading<'_> {
             .filter(|(_, c)| told(c))
             .find_map(|(i, c)| {
                 let service = c.phrases().find_map(|p| p.service)?;
-                let asked =
-                    service.is_any(&["db", "base", "sheet", "crm", "files", "table", "shop"]);
+                let asked = !service.is("llm") && !service.is("vector") && !service.is("chat");
                 (asked && service.triggers.is_empty() && !service.actions.is_empty())
                     .then_some((i, service))
             });
@@ -604,6 +623,17 @@ impl Reading<'_> {
             every: ScheduleRule::Minutes { n: EVERY },
             step: Box::new(step),
         });
+    }
+
+    /// "An order over 100 euros comes in": what must hold of what starts the workflow.
+    pub(super) fn starts_if(&mut self) -> Option<(usize, Cond)> {
+        let i = self.starts_at?;
+        let clause = Clause {
+            verb: None,
+            ..self.clause_at(i).clone()
+        };
+        let found = self.measured_by(&clause)?;
+        Some((i, found))
     }
 
     /// A chat, or a person who starts it by hand.

@@ -301,24 +301,8 @@ fn label(cond: &Cond) -> String {
 
 /// The same within the ways of a step.
 fn inner(mut step: Step) -> Step {
-    match &mut step.does {
-        Does::If {
-            then, otherwise, ..
-        } => {
-            *then = folded(std::mem::take(then));
-            *otherwise = folded(std::mem::take(otherwise));
-        }
-        Does::Loop { body, after, .. } => {
-            *body = folded(std::mem::take(body));
-            *after = folded(std::mem::take(after));
-        }
-        Does::Approval {
-            approved, rejected, ..
-        } => {
-            *approved = folded(std::mem::take(approved));
-            *rejected = folded(std::mem::take(rejected));
-        }
-        _ => {}
+    for way in step.ways_mut() {
+        *way = folded(std::mem::take(way));
     }
     step
 }

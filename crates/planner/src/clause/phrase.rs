@@ -193,6 +193,10 @@ impl Reader<'_> {
             What::Unknown => self.unknown(at, item),
             What::Word(sense) => match sense.class {
                 Class::Noun => self.noun(at),
+                Class::Adjective | Class::Verb if self.names_of_service(at, item) => {
+                    self.begin(at);
+                    self.now.names.push(at);
+                }
                 Class::Adjective => {
                     if sense.kind() != "filler" {
                         self.begin(at);
@@ -220,6 +224,16 @@ impl Reader<'_> {
             matches!(n.kind(), "container" | "place" | "field" | "person")
                 || n.concept == "conversation"
         })
+    }
+
+    /// "the Google Sheet Orders": a word with a capital letter right after a service that keeps things is the name of one.
+    fn names_of_service(&self, at: usize, item: &Item) -> bool {
+        let keeps = |s: &ServiceEntry| s.is_any(&["sheet", "base", "db", "files", "kv"]);
+        let bare = self.now.head.is_none()
+            && self.now.names.is_empty()
+            && self.now.modifiers.is_empty()
+            && self.now.states.is_empty();
+        item.capital && self.now.to == at && bare && self.now.service.is_some_and(keeps)
     }
 
     fn service(&mut self, at: usize, service: &'static ServiceEntry) {
@@ -282,7 +296,9 @@ impl Reader<'_> {
             .and_then(|h| self.chart.items.get(h))
             .and_then(Item::noun)
             .map_or("", |n| n.concept.as_str());
-        let named = named || self.now.head.is_some_and(|h| h + 1 == at) && NAMED.contains(&concept);
+        let named = named
+            || self.now.head.is_some_and(|h| h + 1 == at) && NAMED.contains(&concept)
+            || self.names_of_service(at, item);
         if named && self.now.names.is_empty() {
             self.begin(at);
             self.now.names.push(at);
@@ -298,8 +314,10 @@ impl Reader<'_> {
 
     fn noun(&mut self, at: usize) {
         if !self.now.names.is_empty() || self.now.pronoun.is_some() {
-            let named_first =
-                self.now.head.is_none() && self.now.pronoun.is_none() && self.now.names.len() == 1;
+            let named_first = self.now.head.is_none()
+                && self.now.pronoun.is_none()
+                && self.now.service.is_none()
+                && self.now.names.len() == 1;
             if !named_first {
                 self.close();
             }
@@ -311,11 +329,20 @@ impl Reader<'_> {
                 .and_then(Item::noun)
                 .map_or("", |n| n.concept.as_str())
         };
-        let holds = self
-            .now
-            .head
-            .is_some_and(|h| h + 1 == at && NAMED.contains(&concept(h)));
-        if holds && !UNNAMED.contains(&concept(at)) {
+        let item = self.chart.item(at);
+        let holds = self.now.head.is_some_and(|h| {
+            let kept = self
+                .chart
+                .item(h)
+                .noun()
+                .is_some_and(|n| matches!(n.kind(), "container" | "place") && item.capital);
+            h + 1 == at && (NAMED.contains(&concept(h)) || kept)
+        });
+        let of_service = item
+            .noun()
+            .is_some_and(|n| !matches!(n.kind(), "container" | "place"))
+            && self.names_of_service(at, item);
+        if (holds || of_service) && !UNNAMED.contains(&concept(at)) {
             self.begin(at);
             self.now.names.push(at);
             return;

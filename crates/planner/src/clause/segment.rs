@@ -371,11 +371,14 @@ fn inverted(chart: &Chart, at: usize, rest: &[usize]) -> bool {
 
 /// "À chaque nouvelle ligne il faut …", "en cuanto alguien reserve … quiero …": the main clause begins without a comma.
 fn main_follows(chart: &Chart, now: &Segment, at: usize) -> bool {
-    if chart.language == "en" || !matches!(now.intro, Some(Intro::When | Intro::If)) {
+    if !matches!(now.intro, Some(Intro::When | Intro::If)) {
         return false;
     }
     let items = || now.items.iter().map(|i| chart.item(*i));
     let item = chart.item(at);
+    if chart.language == "en" {
+        return commands(chart, now, at);
+    }
     let verb = items().any(|i| i.verb().is_some_and(|v| !supports(v)));
     let nominal = items().any(|i| i.tells("nominal"));
     let noun = items().any(|i| i.noun().is_some());
@@ -383,6 +386,25 @@ fn main_follows(chart: &Chart, now: &Segment, at: usize) -> bool {
         .verb()
         .is_some_and(|v| v.calls("WANT") && v.form == "third");
     verb && wants || nominal && !verb && noun && (item.is("aux") || item.verb().is_some())
+}
+
+/// "When a file comes in send it on": after the verb of an introduced clause a verb in its base form is a command, where
+/// nothing before it asks for that form.
+fn commands(chart: &Chart, now: &Segment, at: usize) -> bool {
+    let base = |i: &Item| i.verb().is_some_and(|v| v.form == "base" && !supports(v));
+    let told = now.items.iter().any(|i| main_verb(chart, *i));
+    let last = now.items.last().map(|i| chart.item(*i));
+    let free = last.is_some_and(|l| {
+        let asks = ["aux", "neg", "pronoun", "and", "or", "det", "prep", "then"];
+        l.verb().is_none() && !asks.iter().any(|c| l.is(c))
+    });
+    let next = chart.item(at + 1);
+    let object = next.service().is_some()
+        || next.literal()
+        || ["det", "quant", "pronoun", "object"]
+            .iter()
+            .any(|c| next.is(c));
+    told && free && object && base(chart.item(at))
 }
 
 /// Whether "to" begins a purpose: a verb in its base form follows, and the stretch has a verb that is more than support.

@@ -37,3 +37,12 @@ fn a_word_that_misses_one_letter_is_known() {
     assert_eq!(en.spelled("recieve"), Some("receive"));
     assert_eq!(en.spelled("zebra"), None);
 }
+
+#[test]
+fn a_typo_is_looked_for_beside_letters_of_several_bytes() {
+    for word in ["nœuds", "éèêëà", "œuvres"] {
+        for language in ["de", "es", "fr"] {
+            Lexicon::of(language).spelled(word);
+        }
+    }
+}

@@ -157,53 +157,6 @@ static WORDS: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// A kind of system that a request may leave unnamed ("our tickets"), with what to ask.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SystemEntry {
-    pub key: String,
-    pub tag: String,
-    pub words: String,
-    pub options: Vec<String>,
-    /// en, de, es, fr.
-    pub questions: Vec<String>,
-}
-
-pub fn systems() -> &'static [SystemEntry] {
-    static SYSTEMS: LazyLock<Vec<SystemEntry>> = LazyLock::new(|| {
-        rows(include_str!("systems.tsv"))
-            .filter_map(|r| match r.as_slice() {
-                [key, tag, words, options, questions @ ..] => Some(SystemEntry {
-                    key: (*key).to_owned(),
-                    tag: (*tag).to_owned(),
-                    words: (*words).to_owned(),
-                    options: list(options).map(str::to_owned).collect(),
-                    questions: questions.iter().map(|q| (*q).to_owned()).collect(),
-                }),
-                _ => None,
-            })
-            .collect()
-    });
-    &SYSTEMS
-}
-
-/// The wording of a question in en, de, es, fr.
-pub fn question(topic: &str) -> Option<Vec<&'static str>> {
-    rows(include_str!("questions.tsv")).find_map(|r| match r.as_slice() {
-        [key, texts @ ..] if *key == topic => Some(texts.to_vec()),
-        _ => None,
-    })
-}
-
-/// The wording of a refusal: reason and alternatives in the language.
-pub fn refusal(topic: &str, language: &str) -> Option<(&'static str, Vec<&'static str>)> {
-    rows(include_str!("refusals.tsv")).find_map(|r| match r.as_slice() {
-        [key, lang, reason, alternatives @ ..] if *key == topic && *lang == language => {
-            Some((*reason, alternatives.to_vec()))
-        }
-        _ => None,
-    })
-}
-
 pub fn services() -> &'static [ServiceEntry] {
     &SERVICES
 }

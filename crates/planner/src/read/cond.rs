@@ -39,32 +39,9 @@ pub fn condition(m: &Masked, text: &str) -> Option<Cond> {
     single(m, &t)
 }
 
-/// A condition for sure: what cannot be read becomes a yes/no field of that wording.
-pub fn condition_or_flag(m: &Masked, text: &str) -> Cond {
-    condition(m, text).unwrap_or_else(|| Cond::Compare {
-        left: field(&flag_name(m, text)),
-        op: Cmp::IsTrue,
-        right: lit(true),
-    })
-}
-
 /// What compares with a time or adds up, without any sign.
 pub fn timed(m: &Masked, text: &str) -> Option<Cond> {
     sums(m, text).or_else(|| age(text))
-}
-
-/// A yes/no field's name: the few words that carry the sentence.
-pub fn flag_name(m: &Masked, text: &str) -> String {
-    let plain = m.plain(&opened(text));
-    let t = rx(r"\b(?:there|is|are|was|were|it|they|has|have|been|be|the|a|an|any|one of|our|your|my|its|their|this|that|which|who|es|ist|sind|wird|wurde|hat|der|die|das|dem|den|ein\w*|unser\w*|wir|man|el|la|los|las|un|una|se|está|ha|lo|le|les|une|des|du|notre|nos|a été)\b")
-        .replace_all(&plain, " ")
-        .into_owned();
-    t.split_whitespace()
-        .take(3)
-        .collect::<Vec<_>>()
-        .join(" ")
-        .trim_matches(|c: char| !c.is_alphanumeric())
-        .to_owned()
 }
 
 fn rx_split<'t>(pattern: &str, text: &'t str) -> Vec<&'t str> {

@@ -66,23 +66,3 @@ pub fn said(text: &str) -> Option<String> {
         (None, None) => None,
     }
 }
-
-/// The provider of embeddings, where the text names one.
-pub fn embeddings(text: &str) -> Option<String> {
-    let found = rx(
-        r"\b((?:[\w.-]+\s+){1,2})(?:embeddings?|einbettungen)\b|\b(?:embeddings?|einbettungen)\s+(?:from|by|with|via|of|von|mit|de|con|avec|:)\s+((?:[\w.-]+\s*){1,2})|\b(text-embedding[\w.-]*)",
-    );
-    let all: Vec<String> = found
-        .captures_iter(text)
-        .filter_map(|c| (1..4).find_map(|i| c.get(i)).map(|m| m.as_str().to_owned()))
-        .collect();
-    all.iter().find_map(|near| {
-        if near.starts_with("text-embedding") {
-            return Some("openai".to_owned());
-        }
-        HOSTS
-            .iter()
-            .find(|(_, words)| has(words, near))
-            .map(|(h, _)| (*h).to_owned())
-    })
-}

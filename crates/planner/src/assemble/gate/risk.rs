@@ -3,7 +3,7 @@
 use super::super::Reading;
 use super::words::Hit;
 use crate::lex::rows;
-use agentctl_base::secrets::spoken;
+use agentctl_base::secrets::{MARK, spoken};
 use std::sync::LazyLock;
 
 const RULES: &str = include_str!("../../../knowledge/gate/risks.tsv");
@@ -40,7 +40,8 @@ fn rules() -> &'static [Rule] {
 /// What the request would do that is not built, by topic; empty where nothing is wrong with it.
 pub(super) fn topics(reading: &Reading<'_>, hits: &[Hit]) -> Vec<String> {
     let mut topics: Vec<String> = Vec::new();
-    if !spoken(reading.text).is_empty() {
+    // A secret that was hidden before the request came here was one in the request.
+    if !spoken(reading.text).is_empty() || reading.text.contains(MARK) {
         topics.push("secret".to_owned());
     }
     for rule in rules() {

@@ -1,0 +1,266 @@
+//! Messages to people and to other systems: by what means, to whom, what they say, and what they tell of.
+
+use super::flow::Tree;
+use super::{Reading, acting, arg, lit, on, service};
+use crate::clause::{Clause, Phrase};
+use crate::lexicon::ServiceEntry;
+use crate::plan::{Does, Role, Step, Trigger, Val, Verb};
+use crate::spot::Kind;
+
+/// Whether a service carries something to people or to other systems.
+fn sends(service: &ServiceEntry) -> bool {
+    let means = [
+        "chat",
+        "mail",
+        "sms",
+        "queue",
+        "incident",
+        "social",
+        "newsletter",
+    ];
+    service.is_any(&means) || service.actions.iter().any(|a| a.ends_with("emailSend"))
+}
+
+impl Reading<'_> {
+    /// "Everyone else gets a mail", "the customer gets …": somebody is given a message.
+    pub(super) fn is_given(&self, clause: &Clause) -> bool {
+        let subject = clause.intro == crate::clause::Intro::Else
+            || clause.before.iter().any(|p| self.kind(p) == "person");
+        let message = clause
+            .after
+            .iter()
+            .any(|p| self.kind(p) == "message" || p.service.is_some_and(|s| s.speaks()));
+        subject && message
+    }
+
+    /// A message to people: through a chat, by mail, as a text message.
+    pub(super) fn notify(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let Some(service) = self.means_of(clause, frame) else {
+            return Vec::new();
+        };
+        if !sends(service) {
+            return self.store(i, clause, "STORE");
+        }
+        let mut steps = self.told_of(clause, service);
+        let read = steps.len();
+        steps.extend(self.file_for(clause));
+        let filed = steps.len() > read;
+        let mut args = self.containers(clause, service);
+        args.extend(self.recipients(clause));
+        let direct = args
+            .iter()
+            .any(|a| matches!(a.role, Role::Channel | Role::Recipient));
+        if !service.is("mail") && direct {
+            args.retain(|a| a.role != Role::To);
+        }
+        if !service.is("mail")
+            && !direct
+            && let Some(phrase) = clause.phrases().find(|p| {
+                p.service.is_some_and(|s| s.key == service.key) || self.concept(p) == "conversation"
+            })
+            && let Some(at) = phrase.numbers.first().or(phrase.names.first())
+        {
+            args.push(arg(Role::Channel, lit(self.raw(*at))));
+        }
+        args.extend(self.text_of(i));
+        args.extend(
+            self.details(clause)
+                .into_iter()
+                .filter(|a| matches!(a.role, Role::Title | Role::Priority)),
+        );
+        if filed || clause.phrases().any(|p| self.concept(p) == "attachment") {
+            args.push(arg(Role::Attachment, lit("data")));
+        }
+        let many = self.topic.many;
+        if many && !filed {
+            steps.push(self.simple(
+                clause,
+                Does::Aggregate {
+                    format: "list".into(),
+                    group_by: None,
+                },
+            ));
+            self.topic.many = false;
+        }
+        self.mention(service);
+        let verb = if service.is("incident") {
+            Verb::Create
+        } else {
+            Verb::Send
+        };
+        let object = if service.is("sms") { "sms" } else { "message" };
+        steps.push(self.simple(
+            clause,
+            Does::Service {
+                service: acting(service),
+                verb,
+                object: Some(object.into()),
+                args,
+                once: many,
+            },
+        ));
+        steps
+    }
+
+    /// By what a clause tells people something: a service that sends, else what its addresses imply; a service that is only told
+    /// of is none.
+    pub(super) fn means_of(&self, clause: &Clause, frame: &str) -> Option<&'static ServiceEntry> {
+        let aims = |p: &&Phrase| !matches!(p.prep.as_str(), "from" | "of");
+        let by = clause
+            .phrases()
+            .filter(aims)
+            .filter_map(|p| p.service)
+            .find(|s| sends(s) && !s.actions.is_empty());
+        let addressed = clause.phrases().any(|p| {
+            [Kind::Channel, Kind::Mail, Kind::Phone, Kind::Handle]
+                .iter()
+                .any(|k| p.literal(self.chart, *k).is_some())
+        });
+        let implied = || {
+            (addressed || frame == "MAIL")
+                .then(|| self.implied(clause, frame))
+                .flatten()
+        };
+        let named = || self.acts_on(clause, frame);
+        by.map(|s| self.concrete(s))
+            .or_else(implied)
+            .or_else(named)
+            .or_else(|| self.to_people(clause))
+    }
+
+    /// "Send the list somewhere. Slack #team": a clause that only says where gives the message before it its address.
+    pub(super) fn readdressed(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
+        let address = |p: &Phrase| {
+            let kinds = [Kind::Channel, Kind::Mail, Kind::Phone, Kind::Handle];
+            let named = kinds.iter().any(|k| p.literal(self.chart, *k).is_some());
+            p.head.is_none() && (named || p.service.is_some_and(|s| s.speaks()))
+        };
+        let bare = clause.verb.is_none() && !clause.arrow && !clause.colon;
+        if !bare || clause.phrases().next().is_none() || !clause.phrases().all(address) {
+            return false;
+        }
+        let Some(service) = self.means_of(clause, "NOTIFY") else {
+            return false;
+        };
+        let mut given = self.containers(clause, service);
+        given.extend(self.recipients(clause));
+        let Some(Step {
+            does:
+                Does::Service {
+                    service: by,
+                    verb: Verb::Send,
+                    args,
+                    ..
+                },
+            ..
+        }) = tree.here().last_mut()
+        else {
+            return false;
+        };
+        let aimed = args.iter().any(|a| match a.role {
+            Role::Channel | Role::Recipient => true,
+            Role::To => matches!(a.value, Val::Lit { .. }),
+            _ => false,
+        });
+        if aimed {
+            return false;
+        }
+        args.retain(|a| a.role != Role::To);
+        args.extend(given);
+        *by = acting(service);
+        self.mention(service);
+        true
+    }
+
+    /// "post the open Jira bugs to …": what is told of lies in another service, and is read from there first; not where that
+    /// service started the workflow.
+    pub(super) fn told_of(&mut self, clause: &Clause, to: &ServiceEntry) -> Vec<Step> {
+        let started = |s: &ServiceEntry| {
+            self.plan.triggers.iter().any(|t| match t {
+                Trigger::Service { service, .. } => service.node_types == s.triggers,
+                _ => false,
+            })
+        };
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        let told = |p: &Phrase| {
+            matches!(
+                self.kind(p),
+                "record" | "event" | "message" | "person" | "file"
+            )
+        };
+        let from = phrases.iter().enumerate().find_map(|(n, p)| {
+            let service = p.service?;
+            let of = matches!(p.prep.as_str(), "of" | "from");
+            let other = service.key != to.key && !service.actions.is_empty() && !service.is("llm");
+            if !other || started(service) || !(of || p.prep.is_empty()) {
+                return None;
+            }
+            // The thing is said with the service, or right before it.
+            let before = || {
+                crate::cut::before(&phrases, n)
+                    .iter()
+                    .rev()
+                    .find(|b| told(b))
+            };
+            let thing = match told(p) {
+                true => !service.speaks() || of,
+                false => of && before().is_some(),
+            };
+            let of = if told(p) { *p } else { before()? };
+            thing.then(|| (of.clone(), (*p).clone(), service))
+        });
+        let Some((phrase, source, service)) = from else {
+            return Vec::new();
+        };
+        self.topic.many = true;
+        let row = service.is("sheet") || service.is("db");
+        let thing = self.concept(&phrase);
+        let object = Some(if row { "row" } else { thing }.to_owned());
+        let own = Clause {
+            before: Vec::new(),
+            after: vec![source],
+            ..clause.clone()
+        };
+        let args = self.containers(&own, service);
+        self.mention(service);
+        let read = self.simple(clause, on(service, Verb::GetMany, object, args));
+        let alone = Clause {
+            verb: None,
+            before: Vec::new(),
+            after: vec![phrase],
+            ..clause.clone()
+        };
+        let narrowed = self.condition(&alone);
+        let filter = narrowed.map(|condition| self.simple(clause, Does::Filter { condition }));
+        std::iter::once(read).chain(filter).collect()
+    }
+
+    /// "tell the customer", "let me know": by the means that the request names, else by mail.
+    pub(super) fn to_people(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
+        let person = clause
+            .phrases()
+            .any(|p| self.kind(p) == "person" || p.pronoun.is_some());
+        let latest = || ["chat", "mail", "sms"].iter().find_map(|t| self.latest(t));
+        if !person {
+            None
+        } else {
+            latest().or_else(|| service("email"))
+        }
+    }
+
+    /// "I want an email to …", "I need a row in …".
+    pub(super) fn wanted(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        let frame = self.nominal(clause).first().copied().unwrap_or("");
+        let mails = clause
+            .after
+            .iter()
+            .any(|p| self.concept(p) == "email" || self.kind(p) == "message");
+        if mails {
+            self.notify(i, clause, "MAIL")
+        } else if frame.is_empty() {
+            Vec::new()
+        } else {
+            self.frame(i, clause, frame)
+        }
+    }
+}
