@@ -16,7 +16,6 @@ mod extend;
 mod gate;
 mod learned;
 mod lex;
-
 mod lexicon;
 mod modify;
 mod pattern;
