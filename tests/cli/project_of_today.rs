@@ -192,11 +192,12 @@ fn the_stopped_run_goes_on_with_its_answers() {
     $ agentctl resume --answers answers.json --yes --no-input --allow-pack-change
     built 3 of 4 parts; not understood: 'somewhere'
 
-    Shopify to Slack (3 nodes)
+    Shopify to Slack (4 nodes)
 
     Schedule · scheduleTrigger
     └─ Shopify: Get many · shopify (order, getAll)
-       └─ Slack: Send message · slack (message, post, #customers, =Order number: {{ $json.order_numbe…)
+       └─ Collect into one item · aggregate
+          └─ Slack: Send message · slack (message, post, #customers, ={{ $json.data.map((item) => '• ' +…)
 
     file: workflows/shopify-to-slack.json (imports into n8n as it is)
     checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 2 warnings
@@ -235,7 +236,7 @@ fn the_stopped_run_goes_on_with_its_answers() {
       blueprint
     ▶ build
       build
-        builder → create_workflow name=Shopify to Slack nodes=[3] connections={"Schedule":{"main":[[{"node":"Shopify: Get many","type"…
+        builder → create_workflow name=Shopify to Slack nodes=[4] connections={"Schedule":{"main":[[{"node":"Shopify: Get many","type"…
         ✓ create_workflow id: shopify-to-slack, name: Shopify to Slack, active: false, file: workflows/shopify-to-slack.json
     ▶ validate
       qa_loop[1]/validate
