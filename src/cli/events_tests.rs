@@ -203,6 +203,11 @@ fn samples() -> Vec<Event> {
             fields: Map::new(),
             messages: vec![json!({"role": "user", "text": "t"})],
         },
+        Event::BranchesJoined {
+            step: step(),
+            done: vec!["a".into()],
+            output: json!({}),
+        },
         Event::Said {
             step: step(),
             text: "t".into(),
@@ -280,9 +285,10 @@ fn place(event: &Event) -> usize {
         Event::Said { .. } => 25,
         Event::Cleared { .. } => 26,
         Event::SessionLoaded { .. } => 27,
+        Event::BranchesJoined { .. } => 28,
     }
 }
-const KINDS: usize = 28;
+const KINDS: usize = 29;
 
 #[test]
 fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {

@@ -173,6 +173,7 @@ pub fn line(event: &Event) -> Option<String> {
         | Event::ActivationStarted { .. }
         | Event::ActivationEnded { .. }
         | Event::FlowDecided { .. }
+        | Event::BranchesJoined { .. }
         | Event::Cleared { .. }
         | Event::SessionLoaded { .. }
         | Event::ModelAsked { .. }

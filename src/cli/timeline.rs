@@ -206,6 +206,11 @@ fn whole(event: &Event) -> Option<String> {
             style(format!("{}:", outcome(Some(*came_to)))).bold(),
             plain_long(message)
         )),
+        Event::BranchesJoined { step, done, .. } => Some(dim(format!(
+            "  {}: joined {}",
+            plain(step),
+            plain(&done.join(", "))
+        ))),
         Event::SessionLoaded {
             conversation,
             messages,

@@ -31,7 +31,7 @@ impl Steps<'_, '_> {
                 );
             }
             if let Some(kind) = self.action(entry) {
-                steps.push(Step {
+                let step = Step {
                     id: format!("{id}.{}", entry.key),
                     place: entry.key_place,
                     when: None,
@@ -40,7 +40,9 @@ impl Steps<'_, '_> {
                     timeout_ms: None,
                     retry: None,
                     kind,
-                });
+                };
+                self.fits_a_branch(&step);
+                steps.push(step);
             }
         }
         steps

@@ -79,7 +79,7 @@ impl Steps<'_, '_> {
                 );
                 self.add(entry.key_place, message);
             }
-            let Some(condition) = self.reader.condition(&entry.value, CLAIM_VARIABLES) else {
+            let Some(condition) = self.expression_over(&entry.value, CLAIM_VARIABLES) else {
                 continue;
             };
             for path in condition.paths() {
@@ -91,8 +91,6 @@ impl Steps<'_, '_> {
                     self.add(entry.value.place, message);
                 }
             }
-            self.expressions
-                .push((entry.value.place, condition.clone()));
             take.insert(entry.key.clone(), condition);
         }
         take

@@ -22,12 +22,17 @@ pub(super) struct Steps<'r, 'k> {
     pub(super) expressions: Vec<(Place, Condition)>,
     /// Loops around the place that is read now.
     pub(super) loops: Vec<String>,
+    /// What branches around the place that is read now call by a name of their own.
+    pub(super) bound: Vec<String>,
+    /// Branches around it.
+    pub(super) branches: usize,
     /// The furthest stage so far, in the order of the file.
     pub(super) furthest: usize,
 }
 
 const KINDS: &[&str] = &[
-    "agent", "ask", "tool", "call", "route", "loop", "gate", "set", "say", "clear", "end", "steps",
+    "agent", "ask", "tool", "call", "parallel", "for_each", "route", "loop", "gate", "set", "say",
+    "clear", "end", "steps",
 ];
 /// What a step that lets somebody work may say of its failures.
 const WORK_KEYS: &[&str] = &["on_failure", "timeout_s", "retry"];
@@ -53,6 +58,8 @@ impl<'r, 'k> Steps<'r, 'k> {
             ids: IndexMap::new(),
             expressions: Vec::new(),
             loops: Vec::new(),
+            bound: Vec::new(),
+            branches: 0,
             furthest: 0,
         }
     }
@@ -80,7 +87,14 @@ impl<'r, 'k> Steps<'r, 'k> {
     }
 
     pub(super) fn expression(&mut self, node: &Node) -> Option<Condition> {
-        let condition = self.reader.condition(node, VARIABLES)?;
+        self.expression_over(node, VARIABLES)
+    }
+
+    /// One that sees these variables, and what the branches around it bind.
+    pub(super) fn expression_over(&mut self, node: &Node, variables: &[&str]) -> Option<Condition> {
+        let bound = self.bound.iter().map(String::as_str);
+        let variables: Vec<&str> = variables.iter().copied().chain(bound).collect();
+        let condition = self.reader.condition(node, &variables)?;
         self.expressions.push((node.place, condition.clone()));
         Some(condition)
     }
@@ -112,13 +126,17 @@ impl<'r, 'k> Steps<'r, 'k> {
                 false
             }
         });
-        let timeout_ms = node
+        let around = node.get("parallel").or_else(|| node.get("for_each"));
+        let timeout_ms = around
+            .unwrap_or(node)
             .get("timeout_s")
             .and_then(|n| self.seconds(n, "timeout_s"));
         let retry = node.get("retry").and_then(|n| self.retry(n));
+        // The steps of a loop over a list are its own.
+        let each = node.get("for_each").is_some();
         let kinds: Vec<&Entry> = entries
             .iter()
-            .filter(|e| KINDS.contains(&e.key.as_str()))
+            .filter(|e| KINDS.contains(&e.key.as_str()) && !(each && e.key == "steps"))
             .collect();
         let is_action = |e: &&Entry| ACTIONS.contains(&e.key.as_str());
         let mut keys = vec!["id", "when", "stage"];
@@ -148,7 +166,7 @@ impl<'r, 'k> Steps<'r, 'k> {
             }
         };
         self.reader.keys(node, &what, &keys);
-        Some(Step {
+        let step = Step {
             id,
             place: node.place,
             when,
@@ -157,7 +175,9 @@ impl<'r, 'k> Steps<'r, 'k> {
             timeout_ms,
             retry,
             kind: kind?,
-        })
+        };
+        self.fits_a_branch(&step);
+        Some(step)
     }
 
     /// In milliseconds.
@@ -246,6 +266,16 @@ impl<'r, 'k> Steps<'r, 'k> {
                 keys.extend(["with", "take"]);
                 keys.extend(WORK_KEYS);
                 self.call(node, &kind.value, what).map(StepKind::Call)
+            }
+            "parallel" => {
+                keys.extend(["branches", "on_failure"]);
+                self.parallel(node, &kind.value, what)
+                    .map(StepKind::Parallel)
+            }
+            "for_each" => {
+                keys.extend(["steps", "on_failure"]);
+                self.for_each(node, &kind.value, what)
+                    .map(StepKind::ForEach)
             }
             "steps" => Some(StepKind::Block(self.list(&kind.value, "`steps`"))),
             _ => self.action(kind),

@@ -184,9 +184,7 @@ impl Steps<'_, '_> {
 
     /// An expression that sees `output`, and what the step called.
     fn about_the_answer(&mut self, node: &Node) -> Option<Condition> {
-        let condition = self.reader.condition(node, CLAIM_VARIABLES)?;
-        self.expressions.push((node.place, condition.clone()));
-        Some(condition)
+        self.expression_over(node, CLAIM_VARIABLES)
     }
 
     fn claims(&mut self, node: &Node) -> Vec<Claim> {

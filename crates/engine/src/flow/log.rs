@@ -3,7 +3,7 @@
 
 use super::FlowError;
 use super::merge::merge;
-use super::model::{Flow, PROGRAM, StepKind};
+use super::model::{Flow, PROGRAM, StepKind, within};
 use super::prepare::prepare;
 use super::run_log::{Answer, Call, Frame, Prepared, RunLog, SessionLog, StepRecord, StepStatus};
 use crate::store::event::Event;
@@ -44,7 +44,14 @@ impl RunLog {
                 let prepared = prepare(flow.flow_at(step), self, found, step)?;
                 if let (StepKind::Call(call), Prepared::Input(input)) = (&found.kind, &prepared) {
                     let frame = Frame::new(&call.flow, input.clone());
-                    self.called.insert(step.clone(), frame);
+                    self.frames.insert(step.clone(), frame);
+                }
+                if let Prepared::Branches(forks) = &prepared {
+                    for fork in forks {
+                        let outer = self.frame(step);
+                        let frame = outer.fork(fork.bound.clone(), self.changes.len());
+                        self.frames.insert(fork.path.clone(), frame);
+                    }
                 }
                 let record = self.record(step, StepStatus::Running);
                 record.status = StepStatus::Running;
@@ -70,7 +77,10 @@ impl RunLog {
                 change,
                 ..
             } => {
-                self.changes.extend(change.clone());
+                if let Some(change) = change {
+                    self.changes.push(change.clone());
+                    self.changed_in.push(step.clone());
+                }
                 if flow.step_at(step).is_some() {
                     let calls = &mut self.record(step, StepStatus::Running).calls;
                     let open = calls
@@ -121,7 +131,7 @@ impl RunLog {
                 if self.patched(step) {
                     return Err(FlowError::PatchedTwice { step: step.clone() });
                 }
-                merge(flow.flow_at(step), &mut self.frame_mut(step).state, patch);
+                self.take(flow.flow_at(step), step, patch, false);
                 let record = self.record(step, StepStatus::Running);
                 record.patch = Some(patch.clone());
                 if is_set && agent == PROGRAM {
@@ -184,8 +194,16 @@ impl RunLog {
                 record.status = StepStatus::Done;
                 record.output.clone_from(output);
             }
+            Event::BranchesJoined { step, done, output } => {
+                known(flow, step)?;
+                self.join(flow.flow_at(step), step, done);
+                let record = self.record(step, StepStatus::Done);
+                record.status = StepStatus::Done;
+                record.output.clone_from(output);
+            }
             Event::StepFailed { step, error } => {
                 known(flow, step)?;
+                self.join(flow.flow_at(step), step, &[]);
                 let record = self.record(step, StepStatus::Failed);
                 record.status = StepStatus::Failed;
                 record.error = Some(error.clone());
@@ -193,7 +211,7 @@ impl RunLog {
                 if let Some(field) = &flow.failures {
                     let mut patch = Map::new();
                     patch.insert(field.clone(), json!([{"step": step, "error": error}]));
-                    merge(flow, &mut self.frame_mut(step).state, &patch);
+                    self.take(flow, step, &patch, true);
                 }
             }
             Event::RunEnded {
@@ -216,6 +234,45 @@ impl RunLog {
             | Event::Adopted { .. } => {}
         }
         Ok(())
+    }
+
+    /// Merges a patch where the step stands; a branch notes it for the join.
+    fn take(&mut self, flow: &Flow, step: &str, patch: &Map<String, Value>, of_failure: bool) {
+        let frame = self.frame_mut(step);
+        merge(flow, &mut frame.state, patch);
+        if let Some(branch) = &mut frame.branch {
+            branch.patches.push((of_failure, patch.clone()));
+        }
+    }
+
+    /// Takes in what the branches of a step did, in the order of the file: the patches of those that are done, of the others only that
+    /// something failed; and which steps ran. What the others were in the middle of is given up.
+    fn join(&mut self, flow: &Flow, step: &str, done: &[String]) {
+        let forks = match self.step_record(step).map(|record| &record.prepared) {
+            Some(Prepared::Branches(forks)) => forks.clone(),
+            _ => return,
+        };
+        for fork in forks {
+            let Some(mut frame) = self.frames.shift_remove(&fork.path) else {
+                continue;
+            };
+            let is_done = done.contains(&fork.name);
+            self.frames
+                .retain(|at, _| is_done || !within(at, &fork.path));
+            for record in frame.steps.values_mut().filter(|_| !is_done) {
+                if record.status == StepStatus::Running {
+                    record.status = StepStatus::Failed;
+                    record.error = Some("given up".to_owned());
+                }
+            }
+            let patches = frame.branch.map(|branch| branch.patches);
+            for (of_failure, patch) in patches.unwrap_or_default() {
+                if is_done || of_failure {
+                    self.take(flow, step, &patch, of_failure);
+                }
+            }
+            self.frame_mut(step).steps.extend(frame.steps);
+        }
     }
 
     fn change_stage(&mut self, flow: &Flow, from: &str, to: &str) -> Result<(), FlowError> {
@@ -257,7 +314,7 @@ impl RunLog {
             record.decision = Some(decision.to_owned());
             record.failed_attempts = attempt.saturating_sub(1);
             let below = format!("{step}/");
-            self.called
+            self.frames
                 .retain(|caller, _| caller != step && !caller.starts_with(&below));
         }
         if let Some(cycle) = cycle {

@@ -1,6 +1,6 @@
 //! The flow as a Mermaid flowchart.
 
-use super::model::{By, Flow, Otherwise, Step, StepKind};
+use super::model::{By, Flow, Join, JoinSpec, Otherwise, Step, StepKind};
 use std::fmt::Write as _;
 
 pub fn mermaid(flow: &Flow) -> String {
@@ -158,6 +158,34 @@ impl Chart {
                     }
                 }
             }
+            StepKind::Parallel(spec) => {
+                let join = format!("{id}_join");
+                self.line(&format!("{id}{{{{{}}}}}", label(&title)));
+                self.connect(&open, id);
+                self.line(&format!("{join}{{{{{}}}}}", label(how(&spec.how).as_str())));
+                for branch in &spec.branches {
+                    let words = match &branch.when {
+                        None => branch.id.clone(),
+                        Some(when) => format!("{}, when {}", branch.id, short(when.source())),
+                    };
+                    let ends = self.list(&branch.steps, vec![(id.clone(), Some(words))]);
+                    self.connect(&ends, &join);
+                }
+                vec![(join, None)]
+            }
+            StepKind::ForEach(spec) => {
+                let (begin, join) = (format!("{id}_item"), format!("{id}_join"));
+                self.line(&format!("subgraph {id}[{}]", label(&title)));
+                self.depth += 1;
+                self.line(&format!("{begin}(({}))", label(&spec.item)));
+                let ends = self.list(&spec.steps, vec![(begin.clone(), None)]);
+                self.depth -= 1;
+                self.line("end");
+                self.connect(&open, &begin);
+                self.line(&format!("{join}{{{{{}}}}}", label(how(&spec.how).as_str())));
+                self.connect(&ends, &join);
+                vec![(join, None)]
+            }
             StepKind::Call(_) => {
                 self.line(&format!("{id}[[{}]]", label(&title)));
                 self.connect(&open, id);
@@ -181,6 +209,8 @@ fn title(step: &Step) -> String {
         StepKind::Agent(spec) => format!("{}: {}", spec.agent, spec.task),
         StepKind::Ask(_) => format!("ask the user: {}", step.id),
         StepKind::Tool(spec) => format!("{} calls {}", spec.role, spec.tool),
+        StepKind::Parallel(_) => format!("at once: {}", step.id),
+        StepKind::ForEach(spec) => format!("{}: each of {}", step.id, short(spec.of.source())),
         StepKind::Call(spec) => format!("{}: the flow {}", step.id, spec.name),
         StepKind::Route(route) => match &route.by {
             Some(By::Agent(spec)) => format!("{} chooses: {}", spec.agent, step.id),
@@ -200,6 +230,14 @@ fn title(step: &Step) -> String {
     match &step.when {
         Some(when) => format!("{what}<br/>when {}", short(when.source())),
         None => what,
+    }
+}
+
+fn how(spec: &JoinSpec) -> String {
+    match spec.join {
+        Join::All => "join all".to_owned(),
+        Join::Any => "join any".to_owned(),
+        Join::AtLeast(n) => format!("join at least {n}"),
     }
 }
 

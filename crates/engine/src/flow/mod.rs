@@ -7,6 +7,7 @@ mod data;
 mod load;
 mod load_actions;
 mod load_all;
+mod load_branches;
 mod load_call;
 mod load_control;
 mod load_fields;
@@ -18,6 +19,7 @@ mod merge;
 mod mermaid;
 mod model;
 mod next;
+mod next_branches;
 mod next_call;
 mod next_control;
 mod prepare;
@@ -29,6 +31,8 @@ mod scope;
 mod steps;
 mod verify;
 
+#[cfg(test)]
+mod branch_tests;
 #[cfg(test)]
 mod call_tests;
 #[cfg(any(test, feature = "testkit"))]
@@ -51,7 +55,8 @@ pub use load_all::{FlowFile, MAX_DEPTH, load_with};
 pub use merge::{PatchRefusal, check_patch, merge, patch_of};
 pub use mermaid::mermaid;
 pub use model::*;
-pub use next::{Action, AgentStep, next};
+pub use next::{Action, AgentStep, next, ready};
+pub use next_branches::too_late;
 pub use next_call::output;
 pub use questions::check_answer;
 pub use reader::Known;

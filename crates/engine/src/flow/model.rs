@@ -175,8 +175,13 @@ impl Flow {
             if segments.peek().is_none() {
                 return Some((flow, step?));
             }
-            if let Some(StepKind::Call(call)) = step.map(|step| &step.kind) {
-                flow = &call.flow;
+            match step.map(|step| &step.kind) {
+                Some(StepKind::Call(call)) => flow = &call.flow,
+                // Then comes the branch, which may have the id of a step in it.
+                Some(StepKind::Parallel(_)) => {
+                    segments.next();
+                }
+                _ => {}
             }
         }
         None
@@ -269,6 +274,12 @@ impl Flow {
     }
 }
 
+/// Whether a path is that of the other step, or inside of it.
+pub fn within(path: &str, of: &str) -> bool {
+    let rest = path.strip_prefix(of);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '[']))
+}
+
 /// `qa_loop[2]/validate` → `validate`; `qa_loop[2]` → `qa_loop`.
 pub fn step_id(path: &str) -> &str {
     let last = path.rsplit('/').next().unwrap_or(path);
@@ -288,12 +299,26 @@ impl Step {
         }
     }
 
+    /// The steps of one of its branches.
+    pub(super) fn branch(&self, name: &str) -> &[Step] {
+        match &self.kind {
+            StepKind::Parallel(spec) => {
+                let branch = spec.branches.iter().find(|branch| branch.id == name);
+                branch.map_or(&[], |branch| branch.steps.as_slice())
+            }
+            StepKind::ForEach(spec) => spec.steps.as_slice(),
+            _ => &[],
+        }
+    }
+
     /// The lists of steps inside this one.
     pub fn children(&self) -> Vec<&[Step]> {
         match &self.kind {
             StepKind::Route(route) => route.cases.iter().map(|c| c.steps.as_slice()).collect(),
             StepKind::Loop(l) => vec![l.steps.as_slice(), l.exhausted.as_slice()],
             StepKind::Block(steps) => vec![steps.as_slice()],
+            StepKind::Parallel(p) => p.branches.iter().map(|b| b.steps.as_slice()).collect(),
+            StepKind::ForEach(each) => vec![each.steps.as_slice()],
             _ => Vec::new(),
         }
     }

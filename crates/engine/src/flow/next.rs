@@ -66,22 +66,50 @@ pub struct AgentStep {
 }
 
 /// How a list of steps goes on.
-#[expect(clippy::large_enum_variant, reason = "one is alive at a time")]
 pub(super) enum Walk {
-    Act(Action),
+    /// What can be done now; never empty. More than one: each in a branch of its own.
+    Act(Vec<Action>),
     Through,
     Leave(String),
     Exhaust(String),
     End(Outcome, String),
 }
 
-/// The next action of a run.
+impl Walk {
+    pub fn one(action: Action) -> Walk {
+        Walk::Act(vec![action])
+    }
+}
+
+/// Decisions are taken one at a time, and before any work: they change what can be done.
+fn first_decision(actions: Vec<Action>) -> Vec<Action> {
+    let decision = |action: &Action| matches!(action, Action::Record(_));
+    match actions.iter().position(decision) {
+        Some(at) => actions.into_iter().skip(at).take(1).collect(),
+        None => actions,
+    }
+}
+
+/// The next action of a run, for whoever does one thing at a time: a branch is gone through before the next one begins.
 pub fn next(flow: &Flow, log: &RunLog) -> Result<Action, FlowError> {
+    let action = walked(flow, log)?.into_iter().next();
+    action.ok_or_else(|| FlowError::Step {
+        step: flow.name.clone(),
+        message: "nothing can be done, and the flow is not at its end".to_owned(),
+    })
+}
+
+/// What can be done now: one decision, or work in as many branches as may be worked on at once.
+pub fn ready(flow: &Flow, log: &RunLog) -> Result<Vec<Action>, FlowError> {
+    walked(flow, log).map(first_decision)
+}
+
+fn walked(flow: &Flow, log: &RunLog) -> Result<Vec<Action>, FlowError> {
     if let Some((outcome, _, message)) = log.ended() {
-        return Ok(Action::End {
+        return Ok(vec![Action::End {
             outcome,
             message: message.to_owned(),
-        });
+        }]);
     }
     let (outcome, message) = match (Walker {
         flow,
@@ -90,7 +118,7 @@ pub fn next(flow: &Flow, log: &RunLog) -> Result<Action, FlowError> {
     })
     .list(&flow.steps, "")?
     {
-        Walk::Act(action) => return Ok(action),
+        Walk::Act(actions) => return Ok(actions),
         Walk::End(outcome, message) => (outcome, message),
         // The loader lets no gate name a loop that is not around it.
         Walk::Leave(id) | Walk::Exhaust(id) => {
@@ -118,9 +146,9 @@ pub fn next(flow: &Flow, log: &RunLog) -> Result<Action, FlowError> {
         _ => None,
     };
     if let Some(action) = target.and_then(|stage| towards(flow, log, stage)) {
-        return Ok(action);
+        return Ok(vec![action]);
     }
-    Ok(Action::End { outcome, message })
+    Ok(vec![Action::End { outcome, message }])
 }
 
 /// One step of the stage towards `target`; None: it is there, or further. Every stage in between is passed through.
@@ -148,7 +176,7 @@ pub(super) struct Walker<'a> {
 }
 
 pub(super) fn decided(path: &str, decision: impl Into<String>) -> Walk {
-    Walk::Act(Action::Record(Event::FlowDecided {
+    Walk::one(Action::Record(Event::FlowDecided {
         step: path.to_owned(),
         decision: decision.into(),
     }))
@@ -157,7 +185,7 @@ pub(super) fn decided(path: &str, decision: impl Into<String>) -> Walk {
 /// How it goes on behind a step that failed.
 pub(super) fn failed(step: &Step, path: &str, record: &StepRecord) -> Walk {
     if let Some(again) = again(step, path, record) {
-        return Walk::Act(again);
+        return Walk::one(again);
     }
     if step.continue_on_failure {
         return Walk::Through;
@@ -167,7 +195,7 @@ pub(super) fn failed(step: &Step, path: &str, record: &StepRecord) -> Walk {
 }
 
 pub(super) fn record(event: Event) -> Result<Walk, FlowError> {
-    Ok(Walk::Act(Action::Record(event)))
+    Ok(Walk::one(Action::Record(event)))
 }
 
 /// The next attempt of a step that failed; None: there is none.
@@ -223,7 +251,7 @@ impl Walker<'_> {
             && let Some(stage) = &step.stage
             && let Some(action) = towards(self.flow, self.log, stage)
         {
-            return Ok(Walk::Act(action));
+            return Ok(Walk::one(action));
         }
         match &step.kind {
             StepKind::Agent(_) | StepKind::Ask(_) | StepKind::Tool(_) => {
@@ -235,13 +263,15 @@ impl Walker<'_> {
             StepKind::Route(route) => self.route(path, route, record),
             StepKind::Loop(l) => self.cycles(path, l, record),
             StepKind::Say(spec) => self.say(path, spec),
-            StepKind::Clear(spec) => Ok(Walk::Act(Action::Record(Event::Cleared {
+            StepKind::Clear(spec) => Ok(Walk::one(Action::Record(Event::Cleared {
                 step: path.to_owned(),
                 fields: spec.fields.clone(),
                 messages: spec.messages,
             }))),
             StepKind::End(end) => self.end(path, end),
             StepKind::Block(steps) => self.list(steps, path),
+            StepKind::Parallel(spec) => self.branches(step, path, record, spec.how),
+            StepKind::ForEach(spec) => self.branches(step, path, record, spec.how),
         }
     }
 
@@ -260,7 +290,7 @@ impl Walker<'_> {
                 });
             }
         };
-        Ok(Walk::Act(Action::Record(Event::Said {
+        Ok(Walk::one(Action::Record(Event::Said {
             step: path.to_owned(),
             text: text(self.flow, self.log, path, &spec.text)?,
             data: given(&spec.data)?,
@@ -272,7 +302,7 @@ impl Walker<'_> {
         let Some(record) = record.filter(|r| r.status != StepStatus::Taken) else {
             // Prepared once here, so that a mistake shows before anything is journaled.
             prepare(self.flow, self.log, step, path)?;
-            return Ok(Walk::Act(Action::Record(Event::StepStarted {
+            return Ok(Walk::one(Action::Record(Event::StepStarted {
                 step: path.to_owned(),
             })));
         };
@@ -297,7 +327,7 @@ impl Walker<'_> {
                 });
             }
         };
-        Ok(Walk::Act(action))
+        Ok(Walk::one(action))
     }
 
     fn agent(self, spec: &AgentSpec, path: &str, brief: &Brief) -> AgentStep {
@@ -355,7 +385,7 @@ impl Walker<'_> {
                 message: refusal.message.clone(),
             });
         }
-        Ok(Walk::Act(Action::Record(Event::StatePatched {
+        Ok(Walk::one(Action::Record(Event::StatePatched {
             step: path.to_owned(),
             agent: PROGRAM.to_owned(),
             patch,

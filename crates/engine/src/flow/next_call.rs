@@ -61,7 +61,7 @@ impl Walker<'_> {
             own: false,
         };
         match inside.list(&spec.flow.steps, path)? {
-            Walk::Act(action) => Ok(Walk::Act(action)),
+            Walk::Act(actions) => Ok(Walk::Act(actions)),
             Walk::Through | Walk::End(Outcome::Complete | Outcome::Draft, _) => {
                 match self.result(spec, path, found)? {
                     Ok(event) => record(event),

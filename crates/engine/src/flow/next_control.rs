@@ -73,7 +73,7 @@ impl Walker<'_> {
                     let started = Event::StepStarted {
                         step: path.to_owned(),
                     };
-                    Ok(Walk::Act(Action::Record(started)))
+                    Ok(Walk::one(Action::Record(started)))
                 }
             };
         };
@@ -91,7 +91,7 @@ impl Walker<'_> {
             let chosen = chosen.filter(|name| cases.iter().any(|case| case == name));
             return Ok(case(path, chosen.unwrap_or(&chooser.otherwise)));
         }
-        Ok(Walk::Act(Action::Agent(AgentStep {
+        Ok(Walk::one(Action::Agent(AgentStep {
             path: path.to_owned(),
             agent: chooser.agent.clone(),
             task: chooser.task.clone(),

@@ -1,9 +1,10 @@
 //! What a step works on, computed from the state when it starts.
 
 use super::FlowError;
-use super::model::{AskSpec, By, ConversationSpec, Flow, RouteSpec, Step, StepKind};
+use super::load_branches::INDEX;
+use super::model::{AskSpec, By, ConversationSpec, Flow, ForEachSpec, RouteSpec, Step, StepKind};
 use super::questions::{from_list, from_specs};
-use super::run_log::{Brief, Conversation, Prepared, RunLog, Spoken};
+use super::run_log::{Brief, Conversation, Fork, Prepared, RunLog, Spoken};
 use super::scope::{answers_view, holds, run_view, value};
 use crate::condition::Condition;
 use indexmap::IndexMap;
@@ -45,6 +46,24 @@ pub(super) fn prepare(
             }
             _ => Prepared::Nothing,
         },
+        StepKind::Parallel(spec) => {
+            let mut forks = Vec::new();
+            for branch in &spec.branches {
+                let begins = match &branch.when {
+                    Some(when) => holds(flow, log, path, when)?,
+                    None => true,
+                };
+                if begins {
+                    forks.push(Fork {
+                        name: branch.id.clone(),
+                        path: format!("{path}/{}", branch.id),
+                        bound: Map::new(),
+                    });
+                }
+            }
+            Prepared::Branches(forks)
+        }
+        StepKind::ForEach(spec) => Prepared::Branches(items(flow, log, path, spec)?),
         StepKind::Call(spec) => Prepared::Input(computed(&spec.with)?),
         StepKind::Tool(spec) => Prepared::Input(computed(&spec.args)?),
         StepKind::Ask(AskSpec::From(list)) => {
@@ -138,6 +157,37 @@ fn spoken(item: &Value) -> Option<Spoken> {
         by_user,
         text: text.to_owned(),
     })
+}
+
+/// One fork for each item.
+fn items(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    spec: &ForEachSpec,
+) -> Result<Vec<Fork>, FlowError> {
+    let wrong = |message: String| FlowError::Step {
+        step: path.to_owned(),
+        message,
+    };
+    let items = match value(flow, log, path, &spec.of)? {
+        Value::Array(items) => items,
+        Value::Null => Vec::new(),
+        other => return Err(wrong(format!("`of` must give a list, not {other}"))),
+    };
+    if items.len() > spec.max {
+        let n = items.len();
+        return Err(wrong(format!(
+            "the list has {n} items, at most {} are allowed",
+            spec.max
+        )));
+    }
+    let forks = items.into_iter().zip(1..).map(|(item, n)| Fork {
+        name: n.to_string(),
+        path: format!("{path}[{n}]"),
+        bound: Map::from_iter([(spec.item.clone(), item), (INDEX.to_owned(), n.into())]),
+    });
+    Ok(forks.collect())
 }
 
 /// The names of the cases that can be now.

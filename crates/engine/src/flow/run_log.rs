@@ -17,6 +17,18 @@ pub(super) enum Prepared {
     Agent(Brief),
     /// What an agent that chooses works on, and the cases that can be.
     Choice(Brief, Vec<String>),
+    Branches(Vec<Fork>),
+}
+
+/// A branch that began at a fork, or an item of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fork {
+    /// The branch's id; the item's number, from 1.
+    pub name: String,
+    /// The path of its steps.
+    pub path: StepPath,
+    /// What its expressions see besides.
+    pub bound: Map<String, Value>,
 }
 
 /// What an agent works on.
@@ -125,9 +137,11 @@ pub(super) struct Answer {
     pub by: AnsweredBy,
 }
 
-/// One flow as it runs: the run's own, or one that a step calls. Nothing of one is seen in another.
+/// One flow as it runs (the run's own, or one that a step calls; nothing of one is seen in another), or a branch of one: it sees the
+/// flow as it was at the fork and what it did itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Frame {
+    pub branch: Option<BranchLog>,
     pub input: Map<String, Value>,
     pub state: Map<String, Value>,
     pub steps: IndexMap<StepPath, StepRecord>,
@@ -138,6 +152,7 @@ pub(super) struct Frame {
 impl Frame {
     pub fn new(flow: &Flow, input: Map<String, Value>) -> Self {
         Frame {
+            branch: None,
             input,
             state: flow.first_state(),
             steps: IndexMap::new(),
@@ -145,11 +160,21 @@ impl Frame {
         }
     }
 
+    /// A branch of this one.
+    pub fn fork(&self, bound: Map<String, Value>, changes: usize) -> Self {
+        Frame {
+            branch: Some(BranchLog {
+                bound,
+                changes,
+                patches: Vec::new(),
+            }),
+            steps: IndexMap::new(),
+            ..self.clone()
+        }
+    }
+
     /// The records of one step id, oldest first.
-    pub fn records_of<'a>(
-        &'a self,
-        id: &'a str,
-    ) -> impl DoubleEndedIterator<Item = &'a StepRecord> {
+    fn records_of<'a>(&'a self, id: &'a str) -> impl DoubleEndedIterator<Item = &'a StepRecord> {
         self.steps
             .iter()
             .filter(move |(path, _)| step_id(path) == id)
@@ -158,16 +183,27 @@ impl Frame {
 }
 
 #[derive(Debug, Clone, PartialEq)]
+pub(super) struct BranchLog {
+    pub bound: Map<String, Value>,
+    /// How many changes there were at the fork.
+    pub changes: usize,
+    /// What it wrote, in order; true: about a step that failed.
+    pub patches: Vec<(bool, Map<String, Value>)>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
 pub struct RunLog {
     pub(super) run_id: String,
     pub(super) pack_hash: String,
     pub(super) stage: String,
     pub(super) own: Frame,
-    /// Of called flows, by the path of the step that calls.
-    pub(super) called: IndexMap<StepPath, Frame>,
+    /// Of called flows by the path of the step that calls, of branches by that of the branch.
+    pub(super) frames: IndexMap<StepPath, Frame>,
     pub(super) questions: IndexMap<String, (StepPath, Question)>,
     pub(super) answers: IndexMap<String, Answer>,
     pub(super) changes: Vec<Change>,
+    /// The steps that made them.
+    pub(super) changed_in: Vec<StepPath>,
     pub(super) ended: Option<(Outcome, u8, String)>,
     pub(super) session: Option<SessionLog>,
 }
@@ -179,10 +215,11 @@ impl RunLog {
             pack_hash: String::new(),
             stage: flow.first_stage().to_owned(),
             own: Frame::new(flow, Map::new()),
-            called: IndexMap::new(),
+            frames: IndexMap::new(),
             questions: IndexMap::new(),
             answers: IndexMap::new(),
             changes: Vec::new(),
+            changed_in: Vec::new(),
             ended: None,
             session: None,
         }
@@ -205,30 +242,83 @@ impl RunLog {
     pub fn state_at(&self, path: &str) -> &Map<String, Value> {
         &self.frame(path).state
     }
+    /// The frames around a path, inside out: the branches and called flows in which its step stands, by their own paths.
+    fn around<'l, 'p>(
+        &'l self,
+        path: &'p str,
+    ) -> impl Iterator<Item = (&'p str, &'l Frame)> + use<'l, 'p> {
+        let ends = path.rmatch_indices('/').map(|(end, _)| end);
+        ends.filter_map(move |end| {
+            let at = path.get(..end)?;
+            Some((at, self.frames.get(at)?))
+        })
+    }
     /// The path of the step that calls the flow in which `path` stands; empty: it stands in the run's own.
     pub(super) fn caller<'p>(&self, path: &'p str) -> &'p str {
-        let ends = path.rmatch_indices('/').map(|(end, _)| end);
-        let mut callers = ends.filter_map(|end| path.get(..end));
-        callers
-            .find(|caller| self.called.contains_key(*caller))
-            .unwrap_or_default()
+        let mut called = self
+            .around(path)
+            .filter(|(_, frame)| frame.branch.is_none());
+        called.next().map_or("", |(at, _)| at)
     }
-    /// The flow, as it runs, in which the step at `path` stands.
+    /// The flow, or the branch of it, in which the step at `path` stands.
     pub(super) fn frame(&self, path: &str) -> &Frame {
-        self.called.get(self.caller(path)).unwrap_or(&self.own)
+        self.around(path)
+            .next()
+            .map_or(&self.own, |(_, frame)| frame)
     }
     pub(super) fn frame_mut(&mut self, path: &str) -> &mut Frame {
-        let caller = self.caller(path);
-        match self.called.get_mut(caller) {
+        let at = self.around(path).next().map_or("", |(at, _)| at);
+        match self.frames.get_mut(at) {
             Some(frame) => frame,
             None => &mut self.own,
         }
+    }
+    /// What a branch around the path calls so.
+    pub(super) fn bound(&self, path: &str, name: &str) -> Option<&Value> {
+        self.around(path)
+            .find_map(|(_, frame)| frame.branch.as_ref()?.bound.get(name))
+    }
+    /// The last two times that a step ran, the last one first. Within a branch those before the fork count too.
+    pub(super) fn last_two<'l>(&'l self, path: &str, id: &str) -> [Option<&'l StepRecord>; 2] {
+        let mut frames: Vec<&Frame> = Vec::new();
+        for (_, frame) in self.around(path) {
+            frames.push(frame);
+            if frame.branch.is_none() {
+                break;
+            }
+        }
+        if frames.last().is_none_or(|frame| frame.branch.is_some()) {
+            frames.push(&self.own);
+        }
+        let mut found = frames.into_iter().flat_map(|frame| {
+            let steps = frame.steps.iter().rev();
+            let of_id = steps.filter(|(path, _)| step_id(path) == id);
+            of_id.map(|(_, record)| record)
+        });
+        [found.next(), found.next()]
+    }
+    /// The changes that a step may know of: in a branch those before the fork, and its own.
+    pub(super) fn changes_at(&self, path: &str) -> Vec<&Change> {
+        let seen = |(n, made_in): (usize, &StepPath)| {
+            let hides = |(at, frame): (&str, &Frame)| {
+                let own = made_in
+                    .strip_prefix(at)
+                    .is_some_and(|rest| rest.starts_with('/'));
+                !own && frame.branch.as_ref().is_some_and(|of| n >= of.changes)
+            };
+            !self.around(path).any(hides)
+        };
+        let changes = self.changes.iter().zip(&self.changed_in).enumerate();
+        changes
+            .filter(|(n, (_, made_in))| seen((*n, made_in)))
+            .map(|(_, (change, _))| change)
+            .collect()
     }
     pub(super) fn step_record(&self, path: &str) -> Option<&StepRecord> {
         self.frame(path).steps.get(path)
     }
     fn records(&self) -> impl Iterator<Item = (&StepPath, &StepRecord)> {
-        let called = self.called.values().flat_map(|frame| &frame.steps);
+        let called = self.frames.values().flat_map(|frame| &frame.steps);
         self.own.steps.iter().chain(called)
     }
     /// The case that a route step of the run's own flow took, the last time that it was reached.

@@ -49,11 +49,11 @@ pub(super) fn scope(
         let Some(root) = used.first() else { continue };
         let part = used.get(1);
         match (root.as_str(), part) {
-            ("steps", Some(id)) => add(&mut variables, "steps", id, || step_view(frame, id)),
+            ("steps", Some(id)) => add(&mut variables, "steps", id, || step_view(log, path, id)),
             ("steps", None) => {
                 for step in flow.all_steps() {
                     add(&mut variables, "steps", &step.id, || {
-                        step_view(frame, &step.id)
+                        step_view(log, path, &step.id)
                     });
                 }
             }
@@ -111,11 +111,18 @@ fn root_variable(flow: &Flow, log: &RunLog, path: &str, name: &str) -> Option<Va
         "input" => Value::Object(log.frame(path).input.clone()),
         "run" => run_view(flow, log, path),
         "answers" => answers_view(log, path),
-        "changes" => log.changes().iter().map(seen_by_flows).collect(),
+        "changes" => log
+            .changes_at(path)
+            .into_iter()
+            .map(seen_by_flows)
+            .collect(),
         "session" => session_view(log),
         "pack" => Value::Object((*flow.data).clone()),
-        "changed" => log.changes().last().map(seen_by_flows).unwrap_or_default(),
-        _ => return None,
+        "changed" => {
+            let last = log.changes_at(path).pop();
+            last.map(seen_by_flows).unwrap_or_default()
+        }
+        bound => log.bound(path, bound)?.clone(),
     })
 }
 
@@ -176,10 +183,8 @@ fn session_view(log: &RunLog) -> Value {
 }
 
 /// `{status, error, output, tools, previous}` of the last time that the step ran; an empty output when it did not.
-fn step_view(frame: &Frame, id: &str) -> Value {
-    let mut records = frame.records_of(id).rev();
-    let last = records.next();
-    let before = records.next();
+fn step_view(log: &RunLog, path: &str, id: &str) -> Value {
+    let [last, before] = log.last_two(path, id);
     json!({
         "status": last.map_or("pending", |r| r.status.name()),
         "error": last.and_then(|r| r.error.as_deref()),

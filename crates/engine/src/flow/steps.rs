@@ -22,6 +22,10 @@ pub enum StepKind {
     Clear(ClearSpec),
     End(End),
     Call(CallSpec),
+    /// Branches beside one another.
+    Parallel(ParallelSpec),
+    /// The same steps for each item of a list.
+    ForEach(ForEachSpec),
     /// Steps under one condition; also what several actions on one step of the file are read as.
     Block(Vec<Step>),
 }
@@ -40,6 +44,8 @@ impl StepKind {
             StepKind::Clear(_) => "clear",
             StepKind::End(_) => "end",
             StepKind::Call(_) => "call",
+            StepKind::Parallel(_) => "parallel",
+            StepKind::ForEach(_) => "for_each",
             StepKind::Block(_) => "steps",
         }
     }
@@ -176,6 +182,12 @@ pub struct GateSpec {
     pub otherwise: Otherwise,
 }
 
+impl GateSpec {
+    pub fn ends(&self) -> bool {
+        matches!(self.otherwise, Otherwise::End(_))
+    }
+}
+
 /// What happens when a gate's condition does not hold.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Otherwise {
@@ -202,6 +214,50 @@ pub struct CallSpec {
     pub with: IndexMap<String, Condition>,
     /// Field of the flow that calls → what of the `output` goes into it.
     pub take: IndexMap<String, Condition>,
+}
+
+/// How branches come together again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JoinSpec {
+    /// Branches that are worked on at the same time, at most.
+    pub max_at_once: usize,
+    pub join: Join,
+    /// A branch that fails is told of in the output; else the step fails with it.
+    pub continue_on_failure: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Join {
+    All,
+    Any,
+    AtLeast(usize),
+}
+
+/// Each branch works on the state as it was at the fork; what it writes is merged at the join, in the order of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParallelSpec {
+    pub how: JoinSpec,
+    pub branches: Vec<Branch>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Branch {
+    pub id: String,
+    /// Asked at the fork.
+    pub when: Option<Condition>,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForEachSpec {
+    pub how: JoinSpec,
+    /// A list.
+    pub of: Condition,
+    /// What the item is called in the steps' expressions.
+    pub item: String,
+    /// Items, at most.
+    pub max: usize,
+    pub steps: Vec<Step>,
 }
 
 /// A message of the run's reply.

@@ -265,7 +265,7 @@ steps:
 9:31: no field is of the group "h"
 10:21: `clear` needs `groups`, `fields`, or `messages: true`
 11:19: `end` has no "message": the user must learn why it ended so
-12:24: the step "s5" has two kinds; it may have one of agent, ask, tool, call, route, loop, gate, set, say, clear, end, steps, or several of set, say, clear, end
+12:24: the step "s5" has two kinds; it may have one of agent, ask, tool, call, parallel, for_each, route, loop, gate, set, say, clear, end, steps, or several of set, say, clear, end
 15:12: `otherwise` of the step "s6" names no case: "none"
 15:13: the case "one" needs `means`: what the agent chooses by
 15:37: in the step "s6" an agent chooses; name the case that is taken else in `otherwise` of `by`

@@ -197,6 +197,13 @@ pub enum Event {
         fields: Vec<String>,
         messages: bool,
     },
+    /// Branches of a step came together again; the patches of those that are done are merged here, in the order of the file.
+    BranchesJoined {
+        step: StepPath,
+        /// Their ids, or the items' numbers.
+        done: Vec<String>,
+        output: Value,
+    },
     StepFinished {
         step: StepPath,
         output: Value,

@@ -4,7 +4,7 @@ use crate::crash::{begun, changes, cut};
 use crate::support::{House, block_on, flow_calling, good, request};
 use agentctl_base::question::Outcome;
 use agentctl_engine::flow::Flow;
-use agentctl_engine::run::{RunError, start};
+use agentctl_engine::run::{RunError, RunReport, start};
 use agentctl_engine::store::Event;
 use serde_json::json;
 
@@ -68,6 +68,34 @@ fn what_called_flows_do_the_run_does() {
     assert_eq!(report.usage.tool_calls, 2);
 }
 
+const BRANCHES: &str = "\
+name: house
+fields:
+  lists: {kind: append, writers: [program]}
+  left: {kind: scalar, writers: [program]}
+  intent: {kind: object, writers: [planner]}
+steps:
+  - id: begin
+    parallel: {max_at_once: 2}
+    branches:
+      - {id: make, steps: [{id: make, call: make, with: {name: input.request}, take: {lists: '[output.id]'}}]}
+      - {id: look, steps: [{id: look, tool: list_lists, role: planner}]}
+      - id: intend
+        steps: [{id: intend, agent: planner, task: intend, instructions: Say it., writes: [intent], contract: {type: object, properties: {intent: {type: object}}}}]
+  - {id: count, call: count, with: {id: 'state.lists[0]'}, take: {left: output.left}}
+  - {id: told, say: {text: \"string(state.left) + ' ' + state.intent.name\"}}
+";
+
+/// Three branches and two called flows, killed at every event.
+#[test]
+fn cut_after_every_event_branches_and_called_flows_come_to_the_same() {
+    let flow = || flow_calling(BRANCHES, &[("make", MAKE), ("count", COUNT)]);
+    let mut whole = House::running(flow(), good);
+    let report = whole.start(request("Chores"));
+    assert_eq!(report.messages[0].text, "2 Chores");
+    same_wherever_it_is_cut(&whole, &report, flow);
+}
+
 #[test]
 fn input_that_the_flow_does_not_take_begins_no_run() {
     let mut house = House::running(flow(), good);
@@ -82,6 +110,10 @@ fn input_that_the_flow_does_not_take_begins_no_run() {
 fn cut_after_every_event_called_flows_come_to_the_same() {
     let mut whole = House::running(flow(), good);
     let report = whole.start(request("Chores"));
+    same_wherever_it_is_cut(&whole, &report, flow);
+}
+
+fn same_wherever_it_is_cut(whole: &House, report: &RunReport, flow: impl Fn() -> Flow) {
     let records = whole.records();
     let last = whole.list("chores").unwrap();
     let worlds = [None, Some(&last)];
@@ -92,7 +124,7 @@ fn cut_after_every_event_called_flows_come_to_the_same() {
         let event = &records[at - 1].event;
         for world in &worlds[changes(so_far).len()..=begun(so_far)] {
             let new = House::running(flow(), good);
-            let mut house = cut(new, &whole, &report.run_id, so_far, *world);
+            let mut house = cut(new, whole, &report.run_id, so_far, *world);
             let again = house.resume(&report.run_id).unwrap();
             assert_eq!(again.outcome, Outcome::Complete, "cut after {event:?}");
             assert_eq!(again.state, report.state, "cut after {event:?}");
