@@ -28,8 +28,8 @@ pub(super) struct RunFacts {
     words: Vec<&'static str>,
     /// Questions that were asked, by id.
     questions: BTreeMap<String, Question>,
-    /// The intent that has no result yet.
-    open: Option<Open>,
+    /// The intents that have no result yet, by step and call.
+    open: BTreeMap<(String, String), Open>,
 }
 
 impl RunFacts {
@@ -71,21 +71,24 @@ impl RunFacts {
                 self.facts.grant(read);
             }
             Event::ToolIntent {
+                step,
                 call,
                 role,
                 decision,
                 carries,
                 ..
             } => {
-                self.open = Some(Open {
+                let open = Open {
                     call: call.clone(),
                     role: role.clone(),
                     decision: decision.clone(),
                     carries: carries.clone(),
-                });
+                };
+                self.open.insert((step.clone(), call.id.clone()), open);
             }
-            Event::ToolFinished { result, .. } => {
-                if let Some(open) = self.open.take() {
+            Event::ToolFinished { step, result, .. } => {
+                let call = (step.clone(), result.call_id.clone());
+                if let Some(open) = self.open.remove(&call) {
                     self.called(open, result);
                 }
             }

@@ -79,8 +79,8 @@ pub struct GuardState {
     /// How long the calls so far took, where the caller counts it.
     worked_ms: u64,
     identical: BTreeMap<String, u64>,
-    /// The intent that has no result yet.
-    open: Option<Intent>,
+    /// The intents that have no result yet, by step and call.
+    open: BTreeMap<(String, String), Intent>,
     /// What the policy's conditions may know.
     facts: RunFacts,
     /// What the toolsets remember.
@@ -102,7 +102,7 @@ impl GuardState {
             calls: 0,
             worked_ms: 0,
             identical: BTreeMap::new(),
-            open: None,
+            open: BTreeMap::new(),
             facts: RunFacts::new(memories.iter().flat_map(|memory| memory.words()).collect()),
             memories,
         }
@@ -123,14 +123,20 @@ impl GuardState {
                 let key = call_key(step, call);
                 let count = self.identical.entry(key.clone()).or_default();
                 *count = count.saturating_add(1);
-                self.open = Some(Intent {
+                let intent = Intent {
                     call: call.clone(),
                     decision: decision.clone(),
                     key,
-                });
+                };
+                self.open.insert((step.clone(), call.id.clone()), intent);
             }
-            Event::ToolFinished { result, change, .. } => {
-                let intent = self.open.take();
+            Event::ToolFinished {
+                step,
+                result,
+                change,
+                ..
+            } => {
+                let intent = self.open.remove(&(step.clone(), result.call_id.clone()));
                 if let Some(intent) = &intent {
                     self.spend(&intent.call, &intent.decision);
                 }

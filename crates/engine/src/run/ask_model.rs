@@ -1,130 +1,200 @@
 //! One call of a model: what is in the journal is not asked again, limits come first, what failed for now is asked again
-//! after a wait, and every attempt is an event.
+//! after a wait, and every attempt is an event. The call itself is under way apart from the driver.
 
 use super::{
     ChosenModel, RunError,
     driver::{Driver, Stop},
     limits::Next,
     retry,
+    under_way::{Came, UnderWay},
 };
-use crate::agent::SpokenText;
-use crate::store::Event;
+use crate::store::{Event, event::StepPath};
 use agentctl_base::{
     canonical::{canonical, sha256_hex},
     model::{ModelAnswer, ModelError, ModelRequest},
 };
 use serde_json::Value;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-impl Driver<'_> {
+/// A question to a model, until it is answered.
+pub(super) struct Asking {
+    pub step: StepPath,
+    pub turn: u32,
+    pub request: Arc<ModelRequest>,
+    pub chosen: ChosenModel,
+    /// The key of the answer whose text is shown while it comes.
+    pub speak: Option<String>,
+    /// So far.
+    pub attempts: u32,
+}
+
+/// How far a question got.
+pub(super) enum Asked {
+    Answered(ModelAnswer),
+    /// It is waited for.
+    UnderWay,
+    Not(Stop),
+}
+
+impl<'a> Driver<'a> {
+    /// Asks, and waits for the answer.
     pub(super) async fn model_call(
         &mut self,
-        step: &str,
-        turn: u32,
-        request: &ModelRequest,
-        chosen: &ChosenModel,
-        speak: Option<&str>,
+        mut asking: Asking,
     ) -> Result<Result<ModelAnswer, Stop>, RunError> {
-        if let Some(answer) = self.answered(step, turn) {
-            return Ok(Ok(answer));
-        }
-        let next = Next {
-            input_tokens: if chosen.model.is_paid() {
-                request.estimated_tokens()
-            } else {
-                0
-            },
-            model: Arc::clone(&chosen.model),
-        };
-        let mut attempt = 0;
+        let mut under_way = UnderWay::default();
+        let mut asked = self.ask_model(&mut asking, &mut under_way)?;
         loop {
-            attempt += 1;
-            if let Some(stop) = self.may_ask(&next) {
-                return Ok(Err(stop));
+            match asked {
+                Asked::Answered(answer) => return Ok(Ok(answer)),
+                Asked::Not(stop) => return Ok(Err(stop)),
+                Asked::UnderWay => {}
             }
-            self.record(
-                Event::ModelAsked {
-                    step: step.to_owned(),
-                    turn,
-                    model: chosen.name.clone(),
-                    request_hash: request_hash(request),
-                },
-                false,
-            )?;
-            let failed = match self.attempt(request, chosen, speak).await {
-                Err(stop) => return Ok(Err(stop)),
-                Ok(Ok(answer)) => {
-                    self.record(
-                        Event::ModelAnswered {
-                            step: step.to_owned(),
-                            turn,
-                            answer: self.gateway.journaled_answer(&answer),
-                        },
-                        chosen.model.is_paid(),
-                    )?;
-                    return Ok(Ok(answer));
-                }
-                Ok(Err(failed)) => failed,
+            let Some((_, came)) = self.next_of(&mut under_way).await else {
+                return Err(RunError::Internal("nothing is waited for".into()));
             };
-            let Some((reason, wait_ms)) = self.wait_after(attempt, &failed) else {
-                return Err(failed
-                    .map_reason(|reason| self.gateway.clean_text(&reason))
-                    .into());
-            };
-            self.retries += 1;
-            self.record(
-                Event::ModelRetried {
-                    step: step.to_owned(),
-                    turn,
-                    attempt,
-                    reason: self.gateway.clean_text(&reason),
-                    wait_ms,
-                },
-                false,
-            )?;
-            tokio::select! {
-                biased;
-                () = self.recorder.effects.sleep(wait_ms) => {}
-                cause = self.cancel.requested() => return Ok(Err(Stop::Interrupted(cause))),
-            }
+            asked = self.heard(&mut asking, came, &mut under_way)?;
         }
     }
 
-    async fn attempt(
+    /// What comes next of what is under way.
+    pub(super) async fn next_of(
         &mut self,
-        request: &ModelRequest,
-        chosen: &ChosenModel,
-        speak: Option<&str>,
-    ) -> Result<Result<ModelAnswer, ModelError>, Stop> {
-        let gateway = self.gateway;
+        under_way: &mut UnderWay<'a>,
+    ) -> Option<(StepPath, Came)> {
+        let (gateway, observer) = (self.gateway, &mut *self.recorder.observer);
+        let say = |piece: &str| observer.text(&gateway.clean_text(piece));
+        under_way.next(say).await
+    }
+
+    /// Makes one attempt, unless the journal has the answer or a limit forbids it.
+    pub(super) fn ask_model(
+        &mut self,
+        asking: &mut Asking,
+        under_way: &mut UnderWay<'a>,
+    ) -> Result<Asked, RunError> {
+        if let Some(answer) = self.answered(&asking.step, asking.turn) {
+            return Ok(Asked::Answered(answer));
+        }
+        let model = Arc::clone(&asking.chosen.model);
+        let input_tokens = match model.is_paid() {
+            true => asking.request.estimated_tokens(),
+            false => 0,
+        };
+        let next = Next {
+            input_tokens,
+            model,
+        };
+        if let Some(stop) = self.may_ask(&next) {
+            return Ok(Asked::Not(stop));
+        }
+        asking.attempts += 1;
+        self.record(
+            Event::ModelAsked {
+                step: asking.step.clone(),
+                turn: asking.turn,
+                model: asking.chosen.name.clone(),
+                request_hash: request_hash(&asking.request),
+            },
+            false,
+        )?;
+        self.reserved.insert(asking.step.clone(), next.reserve());
+        self.begin_call(asking, under_way);
+        Ok(Asked::UnderWay)
+    }
+
+    fn begin_call(&self, asking: &Asking, under_way: &mut UnderWay<'a>) {
         // A call does not outlive the time that the run, or its agent, has left.
         let over = match self.left_ms() {
             Some(ms) => self.recorder.effects.over(ms),
             None => Box::pin(std::future::pending()),
         };
-        let heard = Mutex::new((&mut *self.recorder.observer, Speech::of(speak)));
-        let sink = |delta: &str| {
-            if let Ok(mut heard) = heard.lock() {
-                let (observer, speech) = &mut *heard;
-                for piece in speech.take(delta) {
-                    observer.text(&gateway.clean_text(&piece));
-                }
+        let words = under_way.words(&asking.step, asking.speak.as_deref());
+        let model = Arc::clone(&asking.chosen.model);
+        let request = Arc::clone(&asking.request);
+        let cancel = self.cancel;
+        let call = async move {
+            let sink = |delta: &str| words.take(delta);
+            tokio::select! {
+                // The call first: an answer that is there is kept, even when a stop came at the same moment.
+                biased;
+                answer = model.call(&request, &sink) => Came::Answer(answer),
+                cause = cancel.requested() => Came::Interrupted(cause),
+                () = over => Came::Over,
             }
         };
-        let model = Arc::clone(&chosen.model);
-        let ended = tokio::select! {
-            // The call first: an answer that is there is kept, even when a stop came at the same moment.
-            biased;
-            answer = model.call(request, &sink) => Ok(answer),
-            cause = self.cancel.requested() => Err(Some(Stop::Interrupted(cause))),
-            () = over => Err(None),
+        under_way.begin(&asking.step, Box::pin(call));
+    }
+
+    /// Takes what came of an attempt, or of the wait before the next one.
+    pub(super) fn heard(
+        &mut self,
+        asking: &mut Asking,
+        came: Came,
+        under_way: &mut UnderWay<'a>,
+    ) -> Result<Asked, RunError> {
+        self.reserved.remove(&asking.step);
+        let failed = match came {
+            Came::Waited => return self.ask_model(asking, under_way),
+            Came::Interrupted(cause) => return Ok(Asked::Not(Stop::Interrupted(cause))),
+            Came::Over => return Ok(Asked::Not(self.time_is_over())),
+            Came::Answer(Err(failed)) => failed,
+            Came::Answer(Ok(answer)) => {
+                self.record_answer(asking, &answer)?;
+                return Ok(Asked::Answered(answer));
+            }
         };
-        drop(heard);
-        ended.map_err(|stop| {
-            stop.or_else(|| self.may_go_on())
-                .or_else(|| self.too_late().map(Stop::TooLate))
-                .unwrap_or_else(|| Stop::Budget("the time is over".to_owned()))
-        })
+        let Some((reason, wait_ms)) = self.wait_after(asking.attempts, &failed) else {
+            return Err(failed
+                .map_reason(|reason| self.gateway.clean_text(&reason))
+                .into());
+        };
+        self.retries += 1;
+        self.record(
+            Event::ModelRetried {
+                step: asking.step.clone(),
+                turn: asking.turn,
+                attempt: asking.attempts,
+                reason: self.gateway.clean_text(&reason),
+                wait_ms,
+            },
+            false,
+        )?;
+        self.begin_wait(&asking.step, wait_ms, under_way);
+        Ok(Asked::UnderWay)
+    }
+
+    pub(super) fn record_answer(
+        &mut self,
+        asking: &Asking,
+        answer: &ModelAnswer,
+    ) -> Result<(), RunError> {
+        self.record(
+            Event::ModelAnswered {
+                step: asking.step.clone(),
+                turn: asking.turn,
+                answer: self.gateway.journaled_answer(answer),
+            },
+            asking.chosen.model.is_paid(),
+        )
+    }
+
+    pub(super) fn begin_wait(&self, step: &str, wait_ms: u64, under_way: &mut UnderWay<'a>) {
+        let (waited, cancel) = (self.recorder.effects.sleep(wait_ms), self.cancel);
+        let wait = async move {
+            tokio::select! {
+                biased;
+                () = waited => Came::Waited,
+                cause = cancel.requested() => Came::Interrupted(cause),
+            }
+        };
+        under_way.begin(step, Box::pin(wait));
+    }
+
+    fn time_is_over(&self) -> Stop {
+        self.may_go_on()
+            .or_else(|| self.too_late().map(Stop::TooLate))
+            .unwrap_or_else(|| Stop::Budget("the time is over".to_owned()))
     }
 
     /// None: asking again is no use, or no longer allowed.
@@ -153,112 +223,7 @@ impl Driver<'_> {
     }
 }
 
-/// A model's words on their way to whoever watches: in pieces large enough that a secret in them is whole, and so is seen.
-#[derive(Default)]
-struct Speech {
-    held: String,
-    silent: bool,
-    /// Only this part of the answer is for the user.
-    spoken: Option<SpokenText>,
-}
-
-/// Longer pieces than this are let go at a space.
-const PIECE: usize = 400;
-/// The longest thing without a space that is held back.
-const HELD: usize = 16 << 10;
-
-impl Speech {
-    fn of(key: Option<&str>) -> Self {
-        Speech {
-            spoken: key.map(SpokenText::new),
-            ..Speech::default()
-        }
-    }
-
-    fn take(&mut self, delta: &str) -> Vec<String> {
-        if self.silent {
-            return Vec::new();
-        }
-        let Some(spoken) = &mut self.spoken else {
-            self.held.push_str(delta);
-            return self.pieces();
-        };
-        if spoken.is_over() {
-            return Vec::new();
-        }
-        self.held.push_str(&spoken.take(delta));
-        let over = spoken.is_over();
-        let mut pieces = self.pieces();
-        // What was said is whole.
-        if over && !self.silent && !self.held.is_empty() {
-            pieces.push(std::mem::take(&mut self.held));
-        }
-        pieces
-    }
-
-    fn pieces(&mut self) -> Vec<String> {
-        let mut pieces = Vec::new();
-        loop {
-            let at = match self.held.find('\n') {
-                Some(at) => at + 1,
-                None if self.held.len() > HELD => self.held.len(),
-                None if self.held.len() > PIECE => match self.held.rfind(' ') {
-                    Some(at) => at + 1,
-                    None => break,
-                },
-                None => break,
-            };
-            let rest = self.held.split_off(at);
-            let piece = std::mem::replace(&mut self.held, rest);
-            // The lines of a key say nothing of what they are: from its head on, nothing is shown.
-            if piece.contains("-----BEGIN") || self.held.contains("-----BEGIN") {
-                self.silent = true;
-                break;
-            }
-            pieces.push(piece);
-        }
-        pieces
-    }
-}
-
 fn request_hash(request: &ModelRequest) -> String {
     let value = serde_json::to_value(request).unwrap_or(Value::Null);
     sha256_hex(canonical(&value).as_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_come_in_lines_and_the_rest_is_held() {
-        let mut speech = Speech::default();
-        assert_eq!(speech.take("one\ntw"), ["one\n"]);
-        assert_eq!(speech.take("o\n\nthree"), ["two\n", "\n"]);
-        let long = "word ".repeat(100);
-        assert_eq!(speech.take(&long).concat(), format!("three{long}"));
-        assert_eq!(speech.take("tail"), [""; 0]);
-    }
-
-    #[test]
-    fn of_an_answer_that_is_spoken_only_its_words_are_shown_and_all_of_them() {
-        let mut speech = Speech::of(Some("reply"));
-        assert_eq!(
-            speech.take(r#"{"why": "secret", "reply": "One.\nTw"#),
-            ["One.\n"]
-        );
-        assert_eq!(speech.take(r#"o."#), [""; 0]);
-        assert_eq!(speech.take(r#"", "more": "x\n"}"#), ["Two."]);
-        assert_eq!(speech.take("after\n"), [""; 0]);
-    }
-
-    #[test]
-    fn from_the_head_of_a_key_on_nothing_is_shown() {
-        let mut speech = Speech::default();
-        assert_eq!(
-            speech.take("a\n-----BEGIN PRIVATE KEY-----\nMIIE\n"),
-            [""; 0]
-        );
-        assert_eq!(speech.take("AbCd\n"), [""; 0]);
-    }
 }

@@ -1,22 +1,20 @@
-//! The loop: ask the flow, do what it says, write down what came of it. It owns the run's state while it runs.
+//! What a run does besides asking models: questions to the user, calls of tools, the end. It owns the run's state while it runs, and
+//! does one thing at a time with it.
 
 use super::{
-    Answering, Asker, Budgets, Cancel, Cause, Models, RunError,
+    Answering, Asker, Budgets, Cancel, Cause, Models, RunError, RunUsage,
+    budget::Hours,
     limits::Limits,
     questions::{self, Got},
     recorder::RunRecorder,
+    step::Pace,
 };
 use crate::gateway::CallContext;
 use crate::gateway::Gateway;
 use crate::gateway::Settled;
 use crate::guards::GuardState;
 use crate::toolset::{Fault, is_unreachable};
-use crate::{
-    flow::{self, Action},
-    pack::Pack,
-    store::Event,
-    toolset::Resources,
-};
+use crate::{pack::Pack, store::Event, toolset::Resources};
 use agentctl_base::{
     model::{ToolCall, ToolResult, ToolStatus},
     question::{AnsweredBy, Outcome, Question},
@@ -42,15 +40,6 @@ pub(super) struct TooLate {
     pub error: String,
 }
 
-/// Pure decisions in a row that no working flow needs: one that does not move on is a bug, not a reason to spin.
-const MAX_DECISIONS_IN_A_ROW: u32 = 10_000;
-
-/// The step that is worked on, and the agent that works; None: the flow itself does.
-pub(super) struct AgentAt {
-    pub agent: Option<String>,
-    pub step: String,
-}
-
 pub(super) struct Driver<'a> {
     pub pack: &'a Pack,
     pub gateway: &'a Gateway,
@@ -66,8 +55,10 @@ pub(super) struct Driver<'a> {
     pub limits: Limits,
     /// As they were set, for the run and for agents.
     pub budgets: Budgets,
-    /// The step that is worked on, and since when.
-    pub at_step: Option<(AgentAt, u64)>,
+    /// What is worked on, and for how long.
+    pub hours: Hours,
+    /// What models' calls that are under way will use at least, by step.
+    pub reserved: BTreeMap<String, RunUsage>,
     pub guards: GuardState,
     pub recorder: RunRecorder<'a>,
     pub started_ms: u64,
@@ -75,8 +66,6 @@ pub(super) struct Driver<'a> {
     pub worked_ms: u64,
     /// The same by step, and that of this activation's finished steps.
     pub worked_ms_of: BTreeMap<String, u64>,
-    /// Work of this activation on attempts that are not over, by step.
-    pub tried_ms_of: BTreeMap<String, u64>,
     /// Attempts of this activation that failed for now and were made again.
     pub retries: u32,
 }
@@ -109,106 +98,6 @@ impl Driver<'_> {
         )
     }
 
-    /// What stops a step stops the run, except for the step's own time.
-    pub(super) fn cut_off(&mut self, stop: Stop) -> Result<Option<Stop>, RunError> {
-        match stop {
-            Stop::TooLate(late) => {
-                self.fail_step(&late.step, late.error)?;
-                Ok(None)
-            }
-            stop => Ok(Some(stop)),
-        }
-    }
-
-    /// Waits, then says that the step is tried again.
-    async fn again(
-        &mut self,
-        path: String,
-        wait_ms: u64,
-        decision: String,
-    ) -> Result<Option<Stop>, RunError> {
-        if wait_ms > 0 {
-            tokio::select! {
-                biased;
-                () = self.recorder.effects.sleep(wait_ms) => {}
-                cause = self.cancel.requested() => return Ok(Some(Stop::Interrupted(cause))),
-            }
-        }
-        self.tried_anew(&path);
-        self.record(
-            Event::FlowDecided {
-                step: path,
-                decision,
-            },
-            false,
-        )?;
-        Ok(None)
-    }
-
-    pub(super) async fn drive(&mut self) -> Result<Stop, RunError> {
-        let mut decisions = 0;
-        loop {
-            // Whoever listens for signals may share this thread; a model that answers at once would never let it run.
-            tokio::task::yield_now().await;
-            if let Some(cause) = self.cancel.cause() {
-                return Ok(Stop::Interrupted(cause));
-            }
-            let action = flow::next(self.recorder.flow, &self.recorder.log)
-                .map_err(|e| RunError::Pack(e.to_string()))?;
-            if !matches!(action, Action::Record(_)) {
-                decisions = 0;
-            }
-            if matches!(action, Action::Agent(_) | Action::Tool { .. })
-                && let Some(stop) = self.plan_tools().await?
-            {
-                return Ok(stop);
-            }
-            let before = self.recorder.journal.head().0;
-            let stop = match action {
-                Action::Record(event) => {
-                    decisions += 1;
-                    self.record(event, false)?;
-                    None
-                }
-                Action::Agent(step) => {
-                    self.enter(&step.path, Some(&step.agent));
-                    let stop = self.agent_step(&step).await?;
-                    self.leave();
-                    stop
-                }
-                Action::Ask { path, questions } => self.ask(&path, &questions)?,
-                Action::Tool {
-                    path,
-                    role,
-                    tool,
-                    args,
-                } => {
-                    self.enter(&path, None);
-                    let stop = self.flow_tool(&path, &role, &tool, args).await?;
-                    self.leave();
-                    stop
-                }
-                Action::Again {
-                    path,
-                    wait_ms,
-                    decision,
-                } => self.again(path, wait_ms, decision).await?,
-                Action::End { outcome, message } => {
-                    self.end(outcome, message)?;
-                    Some(Stop::Ended)
-                }
-            };
-            if let Some(stop) = stop {
-                return Ok(stop);
-            }
-            if decisions > MAX_DECISIONS_IN_A_ROW || self.recorder.journal.head().0 == before {
-                return Err(RunError::Internal(
-                    "the flow does not move on from where it is".into(),
-                ));
-            }
-        }
-    }
-
     pub(super) fn end(&mut self, outcome: Outcome, message: String) -> Result<(), RunError> {
         self.record(
             Event::RunEnded {
@@ -232,7 +121,11 @@ impl Driver<'_> {
     }
 
     /// Puts a step's questions. The flow goes on by itself once the required ones are answered.
-    fn ask(&mut self, step: &str, questions: &[Question]) -> Result<Option<Stop>, RunError> {
+    pub(super) fn ask(
+        &mut self,
+        step: &str,
+        questions: &[Question],
+    ) -> Result<Option<Stop>, RunError> {
         let marked = |question: &Question| questions::marked(self.pack, step, question.clone());
         let mut open: Vec<Question> = questions.iter().map(marked).collect();
         for question in &open.clone() {
@@ -295,13 +188,13 @@ impl Driver<'_> {
         Ok(got)
     }
 
-    async fn flow_tool(
+    pub(super) async fn flow_tool(
         &mut self,
         step: &str,
         role: &str,
         tool: &str,
         args: Map<String, Value>,
-    ) -> Result<Option<Stop>, RunError> {
+    ) -> Result<Pace, RunError> {
         let call = ToolCall {
             id: step.to_owned(),
             name: tool.to_owned(),
@@ -310,15 +203,15 @@ impl Driver<'_> {
         match self.tool_call(step, role, None, &call).await? {
             Ok(result) if result.status == ToolStatus::Ok => {
                 self.finish_step(step, result.content)?;
-                Ok(None)
+                Ok(Pace::Over)
             }
             Ok(result) => {
                 let why = result.content.get("error").and_then(Value::as_str);
                 let error = format!("{tool}: {}", why.unwrap_or("it did not succeed"));
                 self.fail_step(step, error)?;
-                Ok(None)
+                Ok(Pace::Over)
             }
-            Err(stop) => self.cut_off(stop),
+            Err(stop) => self.stopped(stop),
         }
     }
 

@@ -13,6 +13,22 @@ pub struct Next {
     pub model: Arc<dyn Model>,
 }
 
+impl Next {
+    /// What the call will use at least, while it is under way.
+    pub fn reserve(&self) -> RunUsage {
+        let cost = match self.model.cost_of_input(self.input_tokens) {
+            Cost::Known(cost) => cost,
+            Cost::Unknown | Cost::Untold => 0.0,
+        };
+        RunUsage {
+            model_calls: 1,
+            input_tokens: self.input_tokens,
+            cost_usd: Some(cost),
+            ..RunUsage::default()
+        }
+    }
+}
+
 /// One call (tool, arguments, result) may come back so many times as often as the policy allows it in one step: a check in
 /// each repair cycle is not a loop.
 const REPEATS: u64 = 4;

@@ -10,30 +10,76 @@ use agentctl_base::{
     decision::Decision,
     model::{Cost, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus},
 };
+use proptest::prelude::*;
 use serde_json::{Value, json};
+
+struct Priced(Cost);
+impl Model for Priced {
+    fn is_paid(&self) -> bool {
+        true
+    }
+    fn cost_of_input(&self, _: u64) -> Cost {
+        self.0
+    }
+    fn call<'a>(
+        &'a self,
+        _: &'a ModelRequest,
+        _: &'a (dyn Fn(&str) + Send + Sync),
+    ) -> BoxFuture<'a, Result<ModelAnswer, ModelError>> {
+        Box::pin(async { unreachable!() })
+    }
+}
+
+fn next(input_tokens: u64, cost: Cost) -> Next {
+    Next {
+        input_tokens,
+        model: std::sync::Arc::new(Priced(cost)),
+    }
+}
+
+proptest! {
+    /// Calls are asked for, answered (with what was estimated) and lost in any order, many at once: all together keep the limits.
+    #[test]
+    fn what_is_reserved_and_used_never_exceeds_a_limit(
+        does in proptest::collection::vec((0..3u8, 1..60u64), 0..80),
+        calls in 1..12u64, tokens in 1..400u64,
+    ) {
+        let limits = Limits {
+            model_calls: Some(calls),
+            tokens: Some(tokens),
+            cost_usd: Some(1.0),
+            ..Limits::default()
+        };
+        let (mut used, mut under_way) = (RunUsage::default(), Vec::<Next>::new());
+        let mut made = RunUsage::default();
+        for (what, n) in does {
+            let reserved: Vec<RunUsage> = under_way.iter().map(Next::reserve).collect();
+            let all = reserved.iter().fold(used, |sum, of| sum.plus(of));
+            prop_assert!(all.model_calls <= calls && all.input_tokens <= tokens);
+            prop_assert!(all.cost_usd.unwrap_or(0.0) <= 1.0 + 1e-9);
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            let asked = next(n, Cost::Known(n as f64 / 100.0));
+            match what {
+                0 => {
+                    let no = limits.spent("the run", &all, 0);
+                    if no.or_else(|| limits.forbids("the run", &all, &asked)).is_none() {
+                        made = made.plus(&asked.reserve());
+                        under_way.push(asked);
+                    }
+                }
+                1 if !under_way.is_empty() => {
+                    let answered = under_way.swap_remove(usize::try_from(n).unwrap() % under_way.len());
+                    used = used.plus(&answered.reserve());
+                }
+                _ => drop(under_way.pop()),
+            }
+        }
+        prop_assert!(used.model_calls <= made.model_calls);
+    }
+}
 
 #[test]
 fn a_call_that_would_break_a_limit_is_not_made() {
-    struct Priced(Cost);
-    impl Model for Priced {
-        fn is_paid(&self) -> bool {
-            true
-        }
-        fn cost_of_input(&self, _: u64) -> Cost {
-            self.0
-        }
-        fn call<'a>(
-            &'a self,
-            _: &'a ModelRequest,
-            _: &'a (dyn Fn(&str) + Send + Sync),
-        ) -> BoxFuture<'a, Result<ModelAnswer, ModelError>> {
-            Box::pin(async { unreachable!() })
-        }
-    }
-    let next = |input_tokens, cost| Next {
-        input_tokens,
-        model: std::sync::Arc::new(Priced(cost)),
-    };
     let limits = Limits {
         tokens: Some(100),
         cost_usd: Some(1.0),

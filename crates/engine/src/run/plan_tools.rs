@@ -4,6 +4,7 @@
 
 use super::{
     RunError,
+    ask_model::Asking,
     driver::{Driver, Stop},
 };
 use crate::{
@@ -19,6 +20,7 @@ use agentctl_base::{
     question::Outcome,
 };
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// Its place in the journal. No step of a flow is called so.
 const STEP: &str = "plan-tools";
@@ -111,8 +113,15 @@ impl Driver<'_> {
                 .map_err(|e| RunError::Internal(e.to_string()))?;
             input = match action {
                 TurnAction::CallModel(request) => {
-                    let answer = self.model_call(STEP, turn.turn(), &request, &chosen, None);
-                    match answer.await? {
+                    let asking = Asking {
+                        step: STEP.to_owned(),
+                        turn: turn.turn(),
+                        request: Arc::new(*request),
+                        chosen: chosen.clone(),
+                        speak: None,
+                        attempts: 0,
+                    };
+                    match self.model_call(asking).await? {
                         Ok(answer) => Input::Answer(answer),
                         Err(stop) => return Ok(Some(stop)),
                     }

@@ -3,6 +3,7 @@
 use super::{
     Answering, Budgets, Effects, Observer, Resume, RunContext, RunError,
     active::{active_run, archive_active, is_session},
+    budget::Hours,
     driver::Driver,
     fold::{Folded, fold},
     limits::Limits,
@@ -168,12 +169,12 @@ pub(super) fn driver<'a>(
         said_now: Map::new(),
         limits: Limits::of(cx.pack.policy.limits()).lowered(&limits.run),
         budgets: limits,
-        at_step: None,
+        hours: Hours::default(),
+        reserved: BTreeMap::new(),
         guards,
         started_ms: cx.effects.elapsed_ms(),
         worked_ms: 0,
         worked_ms_of: BTreeMap::new(),
-        tried_ms_of: BTreeMap::new(),
         retries: 0,
         recorder: RunRecorder {
             journal,

@@ -2,9 +2,11 @@
 //! paid for is never asked for again; a call that was begun is settled before anything else happens.
 
 use super::{
-    RunError,
+    ChosenModel, RunError,
+    ask_model::{Asked, Asking},
     claims::{self, Evidence},
     driver::{Driver, Stop},
+    under_way::{Came, UnderWay},
 };
 use crate::{
     agent::{Input, LATEST, Skill, Turn, TurnAction, conversation_messages, system_prompt},
@@ -13,10 +15,31 @@ use crate::{
 };
 use agentctl_base::model::{AgentTask, ToolCall, ToolResult};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
-impl Driver<'_> {
-    /// Runs the step to its end, or as far as it goes now.
-    pub(super) async fn agent_step(&mut self, step: &AgentStep) -> Result<Option<Stop>, RunError> {
+/// An agent's step at work.
+pub(super) struct AgentWork {
+    pub step: AgentStep,
+    turn: Turn,
+    chosen: ChosenModel,
+    /// The names of the tools that the agent is shown.
+    offered: Vec<String>,
+    /// What its model was asked last.
+    pub asking: Option<Asking>,
+}
+
+/// How far a step got.
+pub(super) enum Pace {
+    /// Its model's answer is waited for.
+    Waits,
+    /// What came of it is written down.
+    Over,
+    Stops(Stop),
+}
+
+impl<'a> Driver<'a> {
+    /// What the agent is given, and with what it works.
+    pub(super) fn agent_work(&self, step: AgentStep) -> Result<AgentWork, RunError> {
         let Some(agent) = self.pack.agents.get(&step.agent) else {
             return Err(RunError::Pack(format!(
                 "step {} needs the agent {:?}, which the pack does not have",
@@ -43,12 +66,12 @@ impl Driver<'_> {
             agent: step.agent.clone(),
             step: step.path.clone(),
             task: step.task.clone(),
-            instructions: instructions(step),
+            instructions: instructions(&step),
             input: step.input.clone(),
         };
         let talks = self.recorder.flow.talks(&agent.name);
         let vocabulary = self.pack.policy.vocabulary();
-        let mut turn = Turn::new(
+        let turn = Turn::new(
             chosen.name.clone(),
             task,
             system_prompt(&agent.prompt, &skills, vocabulary, talks),
@@ -59,40 +82,106 @@ impl Driver<'_> {
                 .min(self.most_turns(&agent.name)),
         )
         .after(conversation_messages(&step.conversation));
-        let mut input = Input::Start;
+        Ok(AgentWork {
+            step,
+            turn,
+            chosen,
+            offered,
+            asking: None,
+        })
+    }
+
+    /// Takes what came of the question to the step's model, and goes on.
+    pub(super) async fn agent_heard(
+        &mut self,
+        work: &mut AgentWork,
+        came: Came,
+        under_way: &mut UnderWay<'a>,
+    ) -> Result<Pace, RunError> {
+        let Some(mut asking) = work.asking.take() else {
+            return Err(RunError::Internal(format!(
+                "the step {} asked nothing",
+                work.step.path
+            )));
+        };
+        match self.heard(&mut asking, came, under_way)? {
+            Asked::Answered(answer) => {
+                let input = Input::Answer(answer);
+                self.agent_goes_on(work, input, under_way).await
+            }
+            Asked::UnderWay => {
+                work.asking = Some(asking);
+                Ok(Pace::Waits)
+            }
+            Asked::Not(stop) => self.stopped(stop),
+        }
+    }
+
+    /// Goes on until the model is asked or the step is over.
+    pub(super) async fn agent_goes_on(
+        &mut self,
+        work: &mut AgentWork,
+        mut input: Input,
+        under_way: &mut UnderWay<'a>,
+    ) -> Result<Pace, RunError> {
         loop {
-            let action = turn
+            let action = work
+                .turn
                 .step(input)
                 .map_err(|e| RunError::Internal(e.to_string()))?;
             input = match action {
                 TurnAction::CallModel(asked) => {
-                    let smaller = self.compact(step, &mut turn, &chosen)?;
-                    let request = smaller.unwrap_or(*asked);
-                    let speak = step.speak.as_deref();
-                    match self
-                        .model_call(&step.path, turn.turn(), &request, &chosen, speak)
-                        .await?
-                    {
-                        Ok(answer) => Input::Answer(answer),
-                        Err(stop) => return self.cut_off(stop),
+                    let smaller = self.compact(&work.step, &mut work.turn, &work.chosen)?;
+                    let mut asking = Asking {
+                        step: work.step.path.clone(),
+                        turn: work.turn.turn(),
+                        request: Arc::new(smaller.unwrap_or(*asked)),
+                        chosen: work.chosen.clone(),
+                        speak: work.step.speak.clone(),
+                        attempts: 0,
+                    };
+                    match self.ask_model(&mut asking, under_way)? {
+                        Asked::Answered(answer) => Input::Answer(answer),
+                        Asked::UnderWay => {
+                            work.asking = Some(asking);
+                            return Ok(Pace::Waits);
+                        }
+                        Asked::Not(stop) => return self.stopped(stop),
                     }
                 }
                 TurnAction::CallTools(calls) => {
-                    let made = self.tool_calls(&step.path, &step.agent, &offered, &calls);
-                    match made.await? {
+                    let step = &work.step;
+                    let made = self.tool_calls(&step.path, &step.agent, &work.offered, &calls);
+                    match under_way.beside(made).await? {
                         Ok(results) => Input::Results(results),
-                        Err(stop) => return self.cut_off(stop),
+                        Err(stop) => return self.stopped(stop),
                     }
                 }
-                TurnAction::Done(answer) => match self.take_patch(step, turn.turn(), answer)? {
-                    None => return Ok(None),
-                    Some(faults) => Input::Refused(faults),
-                },
+                TurnAction::Done(answer) => {
+                    match self.take_patch(&work.step, work.turn.turn(), answer)? {
+                        None => return Ok(Pace::Over),
+                        Some(faults) => Input::Refused(faults),
+                    }
+                }
                 TurnAction::Failed { reason } => {
-                    self.fail_step(&step.path, reason)?;
-                    return Ok(None);
+                    self.fail_step(&work.step.path, reason)?;
+                    return Ok(Pace::Over);
                 }
             };
+        }
+    }
+
+    /// What stops a step stops the run, except for the time of a step.
+    pub(super) fn stopped(&mut self, stop: Stop) -> Result<Pace, RunError> {
+        match stop {
+            Stop::TooLate(late) => {
+                let (flow, log) = (self.recorder.flow, &self.recorder.log);
+                let event = flow::too_late(flow, log, &late.step, late.error)
+                    .map_err(|e| RunError::Pack(e.to_string()))?;
+                self.record(event, false)?;
+                Ok(Pace::Over)
+            }
+            stop => Ok(Pace::Stops(stop)),
         }
     }
 

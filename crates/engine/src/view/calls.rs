@@ -98,7 +98,7 @@ pub struct Trace {
 
 impl Trace {
     /// Changes that were begun and have no result, or only one which says that what they left could not be read.
-    pub(super) fn unsettled(&self) -> impl Iterator<Item = &Event> {
+    pub fn unsettled(&self) -> impl Iterator<Item = &Event> {
         self.begun
             .iter()
             .filter(|(id, _)| self.results.get(*id).is_none_or(is_unreachable))

@@ -5,6 +5,7 @@ use super::{
     Said, SessionOf, StageChange, Worked,
     calls::{Call, Intent, ModelCall, Repeated, Repeats, Returned, Trace},
 };
+use crate::flow::within;
 use crate::store::{Event, Means, Record, SnapshotRef, event::StepPath};
 use agentctl_base::{model::ToolResult, question::Outcome};
 use indexmap::IndexMap;
@@ -120,6 +121,7 @@ impl RunView {
             | Event::PatchRefused { .. }
             | Event::Said { .. }
             | Event::StepFinished { .. }
+            | Event::BranchesJoined { .. }
             | Event::StepFailed { .. } => self.take_step(&record.event, at),
             Event::SnapshotTaken { .. } | Event::Adopted { .. } | Event::Undone { .. } => {
                 self.take_states(&record.event, at);
@@ -224,8 +226,9 @@ impl RunView {
                 let of_step = self.usage_of.entry(step.clone()).or_default();
                 of_step.add_answer(&answer.usage);
                 let stage = self.stage().map(str::to_owned);
-                let open = self.model_calls.last_mut();
-                match open.filter(|call| call.answered.is_none() && call.step == *step) {
+                let mut calls = self.model_calls.iter_mut().rev();
+                let open = calls.find(|call| call.step == *step);
+                match open.filter(|call| call.answered.is_none()) {
                     Some(call) => {
                         call.stage = stage;
                         call.answered = Some(at);
@@ -425,7 +428,7 @@ impl RunView {
                 attachment: attachment.clone(),
             }),
             Event::StepFailed { step, error } => {
-                self.open.shift_remove(step);
+                self.close(step);
                 self.errors
                     .push(serde_json::json!({"step": step, "error": error}));
                 self.failed.push(Failed {
@@ -434,11 +437,16 @@ impl RunView {
                     error: error.clone(),
                 });
             }
-            Event::StepFinished { step, .. } => {
-                self.open.shift_remove(step);
+            Event::StepFinished { step, .. } | Event::BranchesJoined { step, .. } => {
+                self.close(step);
             }
             _ => {}
         }
+    }
+
+    /// What only a step under way needs, of this one and of what was given up with it.
+    fn close(&mut self, step: &str) {
+        self.open.retain(|open, _| !within(open, step));
     }
 
     fn take_states(&mut self, event: &Event, at: Point) {

@@ -1,6 +1,7 @@
 //! How long a run was worked on. Waiting between activations is no work, and neither is what is recorded there:
 //! that a run was taken over, which may be days later, and how many calls were turned away.
 
+use crate::flow::within;
 use crate::store::{Event, Record, event::StepPath};
 use std::collections::BTreeMap;
 
@@ -14,8 +15,8 @@ pub struct Worked {
     last: i64,
     /// Of finished work, by step.
     of: BTreeMap<StepPath, u64>,
-    /// The step that is worked on, and since when.
-    open: Option<(StepPath, i64)>,
+    /// The steps that are worked on, and since when.
+    open: BTreeMap<StepPath, i64>,
 }
 
 impl Worked {
@@ -35,25 +36,29 @@ impl Worked {
             self.begun = Some(now);
         }
         match &record.event {
-            Event::StepStarted { step } | Event::ModelAsked { step, .. }
-                if self.open.as_ref().is_none_or(|(of, _)| of != step) =>
-            {
-                self.close(now);
-                self.open = Some((step.clone(), now));
+            Event::StepStarted { step } | Event::ModelAsked { step, .. } => {
+                // A step that has steps inside of it does not work itself.
+                self.close(now, |open| open != step && within(step, open));
+                self.open.entry(step.clone()).or_insert(now);
             }
-            Event::StepFinished { .. }
-            | Event::StepFailed { .. }
-            | Event::ActivationEnded { .. } => self.close(now),
+            Event::StepFinished { step, .. }
+            | Event::StepFailed { step, .. }
+            | Event::BranchesJoined { step, .. } => self.close(now, |open| within(open, step)),
+            // No step of a flow is worked on when that is done.
+            Event::ActivationEnded { .. } | Event::GrantsPinned { .. } => self.close(now, |_| true),
             // Of a killed activation only what it wrote is known.
-            Event::ActivationStarted { .. } => self.close(self.last),
+            Event::ActivationStarted { .. } => self.close(self.last, |_| true),
             _ => {}
         }
         self.last = now;
     }
 
-    fn close(&mut self, until: i64) {
-        if let Some((step, since)) = self.open.take() {
-            *self.of.entry(step).or_default() += span(since, until);
+    fn close(&mut self, until: i64, over: impl Fn(&str) -> bool) {
+        let over: Vec<StepPath> = self.open.keys().filter(|s| over(s)).cloned().collect();
+        for step in over {
+            if let Some(since) = self.open.remove(&step) {
+                *self.of.entry(step).or_default() += span(since, until);
+            }
         }
     }
 
@@ -63,11 +68,11 @@ impl Worked {
         self.earlier.saturating_add(this)
     }
 
-    /// By the step's path: from its start, or from where an activation took it up again, to its end or the activation's. Steps do
-    /// not overlap.
+    /// By the step's path: from its start, or from where an activation took it up again, to its end or the activation's.
+    /// Only branches overlap.
     pub fn of_steps(&self) -> BTreeMap<StepPath, u64> {
         let mut of = self.of.clone();
-        if let Some((step, since)) = &self.open {
+        for (step, since) in &self.open {
             *of.entry(step.clone()).or_default() += span(*since, self.last);
         }
         of

@@ -10,6 +10,7 @@
 )]
 
 mod blocked;
+mod branches;
 mod calls;
 mod crash;
 mod guards;
