@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::path::Path;
 
 fn inventory(root: &Path) -> Inventory {
-    Inventory::of(root, &agentctl::pack::is_built_in)
+    Inventory::of(root, &agentctl::pack::is_built_in).unwrap()
 }
 
 fn write(root: &Path, name: &str, text: &[u8]) {

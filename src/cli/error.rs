@@ -1,6 +1,7 @@
 //! What a command can end with: an exit code, one message, hints. Printed once, at the edge.
 
 use agentctl_engine::run::Cause;
+use agentctl_mcp::McpConfigError;
 
 /// Every exit code there is (docs/exit-codes.md). A new ending gets a code here or it does not compile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +92,13 @@ impl CliError {
     /// What no command can do without.
     pub fn of_handles(why: String) -> Self {
         Self::failed(why).hint("raise the limit for this shell: ulimit -n 1024")
+    }
+    /// `.mcp.json` could not be read: a mistake in it, or the machine's fault.
+    pub fn of_servers(error: &McpConfigError) -> Self {
+        match error.is_machine() {
+            true => Self::failed(error.to_string()),
+            false => Self::usage(error.to_string()),
+        }
     }
     /// Reading or writing a file failed; the path is part of every such message.
     pub fn io(doing: &str, path: &std::path::Path, error: &std::io::Error) -> Self {

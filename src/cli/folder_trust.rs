@@ -22,8 +22,8 @@ const NAMED: usize = 6;
 const SHOW: &str = "agentctl trust --show lists what would come into force, and agentctl trust lets it; --trust-once for this command only";
 
 /// What the folder would override.
-pub fn inventory(root: &Path) -> Inventory {
-    Inventory::of(root, &crate::pack::is_built_in)
+pub fn inventory(root: &Path) -> Result<Inventory, CliError> {
+    Inventory::of(root, &crate::pack::is_built_in).map_err(|e| CliError::failed(e.to_string()))
 }
 
 /// What counts in the project folder. Err: the user's word does not fit, or what was approved cannot be read.
@@ -40,7 +40,7 @@ pub fn in_force(root: &Path, out: &Output) -> Result<Arc<InForce>, CliError> {
 }
 
 fn decide(root: &Path, out: &Output) -> Result<InForce, CliError> {
-    let inventory = self::inventory(root);
+    let inventory = self::inventory(root)?;
     if out.trust_once || by_hash(&inventory)? {
         return Ok(InForce::judge(inventory, Basis::Word));
     }
@@ -190,7 +190,11 @@ impl Kept {
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 pub fn broken(error: TrustError) -> CliError {
-    CliError::new(Exit::Refused, error.to_string())
+    let exit = match error.is_io() {
+        true => Exit::Failed,
+        false => Exit::Refused,
+    };
+    CliError::new(exit, error.to_string())
 }
 
 /// When something is approved.
@@ -207,19 +211,24 @@ pub struct Before {
 }
 
 impl Before {
-    pub fn of(root: &Path, out: &Output) -> Before {
-        let inventory = self::inventory(root);
+    /// Err: the files could not be looked at, which says nothing of how they stand.
+    pub fn of(root: &Path, out: &Output) -> Result<Before, CliError> {
+        let inventory = self::inventory(root)?;
         let kept = Kept::of(root);
-        let clean = kept.book().is_ok_and(|book| {
-            let in_force = InForce::judge(inventory.clone(), Basis::Kept(book.folder()));
-            matches!(in_force.standing(), Standing::Nothing | Standing::Trusted)
-        });
+        let clean = match kept.book() {
+            Ok(book) => {
+                let in_force = InForce::judge(inventory.clone(), Basis::Kept(book.folder()));
+                matches!(in_force.standing(), Standing::Nothing | Standing::Trusted)
+            }
+            Err(error) if error.exit == Exit::Failed => return Err(error),
+            Err(_) => false,
+        };
         let usable = clean && !out.trust_once && kept.home.is_ok();
-        Before {
+        Ok(Before {
             root: root.to_owned(),
             inventory,
             kept: usable.then_some(kept),
-        }
+        })
     }
 
     /// The same for all that `init` made.
@@ -244,7 +253,7 @@ impl Before {
         let Ok((home, key)) = kept.writable() else {
             return Ok(false);
         };
-        let (before, after) = (self.inventory.items, inventory(&self.root).items);
+        let (before, after) = (self.inventory.items, inventory(&self.root)?.items);
         let gone: Vec<Item> = (before.iter())
             .filter(|item| kinds(item.kind) && !after.iter().any(|a| a.name == item.name))
             .cloned()
@@ -265,7 +274,7 @@ pub fn n8n_data(root: &Path, data: &Path, out: &Output) -> Result<N8nData, CliEr
     let Some(named) = below(root, data)? else {
         return Ok(N8nData(None));
     };
-    let item = n8n_item(root, &named);
+    let item = n8n_item(root, &named).map_err(|e| CliError::failed(e.to_string()))?;
     let mine = N8nData(Some((root.to_owned(), named)));
     let Some(item) = item else {
         return Ok(mine);
@@ -326,7 +335,8 @@ impl N8nData {
         let Some((root, named)) = self.0 else {
             return Ok(());
         };
-        let Some(item) = n8n_item(&root, &named) else {
+        let item = n8n_item(&root, &named).map_err(|e| CliError::failed(e.to_string()))?;
+        let Some(item) = item else {
             return Ok(());
         };
         match Kept::of(&root).writable() {

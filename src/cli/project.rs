@@ -31,7 +31,12 @@ const LOSS: &str = "; what is lost of a workflow is counted from the start of ea
 pub fn open_to_work(root: &Path, out: &Output) -> Result<Project, CliError> {
     let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
     let key = match home(root) {
-        Ok(home) => match home.key() {
+        // A key that is there and could not be read is no key that cannot be kept.
+        Ok(home) => match home
+            .known_key()
+            .map_err(|e| broken(&e))?
+            .map_or_else(|| home.key(), Ok)
+        {
             Ok(key) => Ok(key),
             Err(e @ HomeError::Io { .. }) => Err((e.to_string(), "")),
             Err(e @ HomeError::Broken { .. }) => return Err(broken(&e)),

@@ -350,7 +350,7 @@ pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliE
             match in_force.standing() {
                 Standing::Restricted => None,
                 _ => agentctl_mcp::read(root, &may, &variable).map_err(|e| {
-                    CliError::usage(e.to_string())
+                    CliError::of_servers(&e)
                         .hint("mend it, or go on without n8n: --backend embedded")
                 })?,
             }
@@ -449,8 +449,7 @@ fn foreign_tools(
     }
     let may = folder_trust::in_force(root, out)?.servers_or_none();
     let may = may.map_err(folder_trust::refused)?;
-    let config =
-        agentctl_mcp::read(root, &may, &variable).map_err(|e| CliError::usage(e.to_string()))?;
+    let config = agentctl_mcp::read(root, &may, &variable).map_err(|e| CliError::of_servers(&e))?;
     let pins = super::project::pins(root, out)?;
     let config = config.map(|config| config.with_plain_http(&settings.plain_http));
     Ok(config.map(|config| Servers::new(&config, pins)))

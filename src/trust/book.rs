@@ -89,6 +89,19 @@ fn file(key: &str) -> String {
     format!("trust/{}.json", sha256_hex(key.as_bytes()))
 }
 
+impl TrustError {
+    /// A file could not be read or written, whatever stands in it.
+    pub fn is_io(&self) -> bool {
+        match self {
+            TrustError::Home(HomeError::Io { .. }) => true,
+            TrustError::Home(HomeError::Broken { .. })
+            | TrustError::Broken { .. }
+            | TrustError::Newer { .. }
+            | TrustError::NoFolder { .. } => false,
+        }
+    }
+}
+
 impl Book {
     /// What was said of the folder of this key; of one that was never decided: nothing.
     pub fn read(home: &Home, key: &str) -> Result<Book, TrustError> {

@@ -1,12 +1,14 @@
 //! What stands in a folder and would override what agentctl does by itself: one item each, with a hash over what would be read.
 
 use super::item::{CATALOG, Item, Kind, SETTINGS, hashed};
-use super::tree::{self, Room};
+use super::tree::{self, Room, Unread};
 use super::{servers, settings};
 use agentctl_base::canonical::hex;
 use agentctl_engine::pack::{
     MAX_PACK_FILE, POLICY_FILE, SKILL_FOLDERS, is_agent_file, is_flow_file,
 };
+use agentctl_host::files::FileError;
+use agentctl_host::machine::is_at_fault;
 use agentctl_mcp::MAX_BYTES;
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
@@ -43,16 +45,17 @@ pub struct Inventory {
 
 impl Inventory {
     /// Reads the folder. One that is not there has no items; whoever needs it says so. A file that is, byte for byte, the built-in
-    /// one of its path overrides nothing.
-    pub fn of(project: &Path, built_in: &BuiltIn) -> Inventory {
-        let Ok(root) = Dir::open_ambient_dir(project, ambient_authority()) else {
-            return Inventory::default();
+    /// one of its path overrides nothing. Err: the machine could not look at all of it.
+    pub fn of(project: &Path, built_in: &BuiltIn) -> Result<Inventory, FileError> {
+        let Some(root) = opened(project)? else {
+            return Ok(Inventory::default());
         };
         let mut taken = Taken {
             project,
             root: &root,
             built_in,
             items: Vec::new(),
+            failed: None,
         };
         taken.agents();
         let mut room = ROOM;
@@ -62,9 +65,12 @@ impl Inventory {
         taken.settings();
         taken.catalog();
         taken.servers();
+        if let Some(error) = taken.failed {
+            return Err(error);
+        }
         let mut items = taken.items;
         items.sort_by(|a, b| a.name.cmp(&b.name));
-        Inventory { items }
+        Ok(Inventory { items })
     }
 
     /// What `AGENTCTL_TRUST` names: every item with its hash, and nothing of where the folder lies.
@@ -82,17 +88,33 @@ impl Inventory {
     }
 }
 
+/// The folder; None: there is none that could be looked into.
+fn opened(project: &Path) -> Result<Option<Dir>, FileError> {
+    match Dir::open_ambient_dir(project, ambient_authority()) {
+        Ok(root) => Ok(Some(root)),
+        Err(error) if is_at_fault(&error) => Err(FileError::io("read", project)(error)),
+        Err(_) => Ok(None),
+    }
+}
+
 /// The data of a development n8n at a path below the project; None: there is none. Looked at only where it would be started,
-/// since nodes can be large.
-pub fn n8n_item(project: &Path, data: &str) -> Option<Item> {
-    let root = Dir::open_ambient_dir(project, ambient_authority()).ok()?;
+/// since nodes can be large. Err: the machine could not look at it.
+pub fn n8n_item(project: &Path, data: &str) -> Result<Option<Item>, FileError> {
+    let Some(root) = opened(project)? else {
+        return Ok(None);
+    };
     let at = Path::new(data);
-    let hash = match tree::names(&root, &at.join("home")) {
-        Ok(None) => return None,
+    let found = match tree::names(&root, &at.join("home")) {
+        Ok(None) => return Ok(None),
         Ok(Some(_)) => programs(&root, at),
         Err(why) => Err(why),
     };
-    Some(Item {
+    let hash = match found {
+        Ok(hash) => Ok(hash),
+        Err(Unread::Impossible(why)) => Err(why),
+        Err(Unread::Machine(error)) => return Err(error),
+    };
+    Ok(Some(Item {
         kind: Kind::N8nData,
         name: data.to_owned(),
         shows: vec![
@@ -100,10 +122,10 @@ pub fn n8n_item(project: &Path, data: &str) -> Option<Item> {
                 .to_owned(),
         ],
         hash,
-    })
+    }))
 }
 
-fn programs(root: &Dir, data: &Path) -> Result<String, String> {
+fn programs(root: &Dir, data: &Path) -> Result<String, Unread> {
     let mut room = N8N_ROOM;
     let mut parts = Vec::new();
     for folder in N8N_PROGRAMS {
@@ -123,10 +145,20 @@ struct Taken<'a> {
     root: &'a Dir,
     built_in: &'a BuiltIn,
     items: Vec<Item>,
+    /// Why not all of it could be looked at.
+    failed: Option<FileError>,
 }
 
 impl Taken<'_> {
-    fn add(&mut self, kind: Kind, name: &str, shows: Vec<String>, hash: Result<String, String>) {
+    fn add(&mut self, kind: Kind, name: &str, shows: Vec<String>, hash: Result<String, Unread>) {
+        let hash = match hash {
+            Ok(hash) => Ok(hash),
+            Err(Unread::Impossible(why)) => Err(why),
+            Err(Unread::Machine(error)) => {
+                self.failed.get_or_insert(error);
+                return;
+            }
+        };
         self.items.push(Item {
             kind,
             name: name.to_owned(),
@@ -221,18 +253,17 @@ impl Taken<'_> {
     }
 
     fn tools(&mut self) {
-        let names = tree::names(self.root, Path::new("tools"));
+        let names = match tree::names(self.root, Path::new("tools")) {
+            Err(why @ Unread::Machine(_)) => {
+                return self.add(Kind::Tool, "tools", Vec::new(), Err(why));
+            }
+            names => names.ok().flatten().unwrap_or_default(),
+        };
         let declares = |name: &&String| {
             let ending = Path::new(name.as_str()).extension();
             ending.is_some_and(|e| ["yaml", "yml", "toml"].iter().any(|known| e == *known))
         };
-        for name in names
-            .ok()
-            .flatten()
-            .unwrap_or_default()
-            .iter()
-            .filter(declares)
-        {
+        for name in names.iter().filter(declares) {
             let path = format!("tools/{name}");
             let what = "tools for agents; nothing reads it yet";
             self.file(Kind::Tool, &path, what, MAX_PACK_FILE);

@@ -5,7 +5,7 @@ use agentctl_mcp::ServersInForce;
 use std::path::{Path, PathBuf};
 
 pub fn inventory(project: &Path) -> Inventory {
-    Inventory::of(project, &|_, _| false)
+    Inventory::of(project, &|_, _| false).unwrap()
 }
 
 pub struct Place {
@@ -406,13 +406,16 @@ fn a_book_that_cannot_be_read_or_is_newer_is_an_error_and_left_alone() {
 #[test]
 fn the_data_of_an_n8n_is_an_item_of_its_own() {
     let place = Place::new();
-    assert_eq!(n8n_item(place.path(), N8N_DATA), None);
+    assert_eq!(n8n_item(place.path(), N8N_DATA).unwrap(), None);
     place.write(".agentctl/n8n/home/.n8n/database.sqlite", "x");
-    let empty = n8n_item(place.path(), N8N_DATA).unwrap();
+    let empty = n8n_item(place.path(), N8N_DATA).unwrap().unwrap();
     place.write(".agentctl/n8n/home/.n8n/database.sqlite", "other");
-    assert_eq!(n8n_item(place.path(), N8N_DATA).unwrap(), empty);
+    assert_eq!(n8n_item(place.path(), N8N_DATA).unwrap().unwrap(), empty);
     place.write(".agentctl/n8n/home/.n8n/custom/Evil.node.js", "x");
-    assert_ne!(n8n_item(place.path(), N8N_DATA).unwrap().hash, empty.hash);
+    assert_ne!(
+        n8n_item(place.path(), N8N_DATA).unwrap().unwrap().hash,
+        empty.hash
+    );
     assert_eq!(inventory(place.path()), Inventory::default());
     let home = place.home();
     let key = folder_key(place.path()).unwrap();
@@ -420,4 +423,22 @@ fn the_data_of_an_n8n_is_an_item_of_its_own() {
     let known = Book::read(&home, &key).unwrap();
     assert_eq!(known.n8n(N8N_DATA), empty.hash.as_deref().ok());
     assert!(Book::revoke(&home, &key).unwrap() && !Book::revoke(&home, &key).unwrap());
+}
+
+/// A file that cannot be read for want of handles says nothing of whom the user trusts.
+#[test]
+fn what_the_machine_lacks_is_no_damage() {
+    use agentctl_host::home::HomeError;
+    let path = || Path::new("/h/trust/a.json").to_owned();
+    let short = HomeError::Io {
+        doing: "read",
+        path: path(),
+        source: std::io::Error::from_raw_os_error(24),
+    };
+    let odd = HomeError::Broken {
+        path: path(),
+        why: "it is a folder".to_owned(),
+    };
+    assert!(TrustError::from(short).is_io());
+    assert!(!TrustError::from(odd).is_io());
 }

@@ -26,6 +26,12 @@ pub fn is_short(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
+/// Whether a file could not be looked at for want of something of the machine's, or because its disk failed: that says nothing of
+/// what stands there.
+pub fn is_at_fault(error: &io::Error) -> bool {
+    is_short(error) || error.raw_os_error() == Some(Errno::IO.raw_os_error())
+}
+
 fn says_short(error: &io::Error) -> bool {
     let short = [
         Errno::NOSPC,
@@ -81,5 +87,8 @@ mod tests {
         assert!(is_short(&FileError::io("write", "a")(handles())));
         assert!(!is_short(&io::Error::from(io::ErrorKind::NotFound)));
         assert!(!is_short(&io::Error::other("No space left on device")));
+        let of = |errno: Errno| is_at_fault(&io::Error::from_raw_os_error(errno.raw_os_error()));
+        assert!(of(Errno::IO) && of(Errno::MFILE));
+        assert!(!of(Errno::ACCESS) && !of(Errno::NOENT) && !of(Errno::LOOP));
     }
 }

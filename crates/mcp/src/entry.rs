@@ -4,6 +4,7 @@ use super::ground::Start;
 use super::secret::{Hidden, Secret};
 use super::written::Written;
 use agentctl_base::plain_http::PlainHttp;
+use agentctl_host::machine::is_at_fault;
 use indexmap::IndexMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -136,6 +137,16 @@ pub enum McpConfigError {
     },
     #[error("{0}")]
     NotJson(Note),
+}
+
+impl McpConfigError {
+    /// The file could not be read for want of something of the machine's, whatever stands in it.
+    pub fn is_machine(&self) -> bool {
+        match self {
+            McpConfigError::Io { source, .. } => is_at_fault(source),
+            McpConfigError::NotJson(_) => false,
+        }
+    }
 }
 
 /// Values that could be secrets: what variables gave (plain addresses excepted), the environment's by their names, every header,

@@ -124,7 +124,11 @@ fn confirmed(now: &Stored, out: &Output) -> Result<bool, CliError> {
 }
 
 fn not_kept(error: &NotKept) -> CliError {
-    CliError::new(Exit::Refused, error.to_string())
+    let exit = match error.machine {
+        true => Exit::Failed,
+        false => Exit::Refused,
+    };
+    CliError::new(exit, error.to_string())
 }
 
 fn backend_error(error: &BackendError) -> CliError {

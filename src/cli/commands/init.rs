@@ -40,7 +40,7 @@ const CONFIG: &str = "# Settings of agentctl for this project; everything has a 
 
 pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliError> {
     let root = args.dir.as_deref().unwrap_or(project);
-    let before = Before::of(root, out);
+    let before = Before::of(root, out)?;
     let texts = [
         ("memory/README.md", MEMORY_README),
         (".mcp.json.example", MCP_EXAMPLE),

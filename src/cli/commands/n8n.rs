@@ -111,7 +111,7 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
     mine.keep()?;
     let written = match args.write_mcp {
         true => {
-            let trusted = Before::of(project, out);
+            let trusted = Before::of(project, out)?;
             let written = write_mcp(project)?;
             trusted.keep(|kind| kind == Kind::Server)?;
             Some(written)

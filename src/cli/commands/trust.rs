@@ -89,7 +89,8 @@ struct Looked {
 
 impl Looked {
     fn at(root: &Path, kept: &Kept) -> Result<Looked, CliError> {
-        Looked::judged(inventory(root), n8n_item(root, N8N_DATA), kept)
+        let n8n = n8n_item(root, N8N_DATA).map_err(|e| CliError::failed(e.to_string()))?;
+        Looked::judged(inventory(root)?, n8n, kept)
     }
 
     fn again(self, kept: &Kept) -> Result<Looked, CliError> {

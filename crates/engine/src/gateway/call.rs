@@ -185,7 +185,7 @@ impl Gateway {
         decision: Decision,
         by_person: bool,
     ) -> Result<Settled, Fault> {
-        if let Err(refused) = act.before(&decision, by_person) {
+        if let Err(refused) = act.before(&decision, by_person)? {
             return self.refuse(cx, call, refused);
         }
         let changes_what_is_there =

@@ -240,9 +240,13 @@ pub trait Act: Send + Sync {
     }
     /// The state before, when it is about to be changed.
     fn keep(&self) -> Option<Keep>;
-    /// `by_person`: a command of the user's makes the change. Err: it must not be done.
-    fn before(&mut self, _decision: &Decision, _by_person: bool) -> Result<(), Decision> {
-        Ok(())
+    /// `by_person`: a command of the user's makes the change. Err within: it must not be done.
+    fn before(
+        &mut self,
+        _decision: &Decision,
+        _by_person: bool,
+    ) -> Result<Result<(), Decision>, Fault> {
+        Ok(Ok(()))
     }
     /// Does it, reads it back, and says what is there now.
     fn perform<'a>(&'a mut self, snapshot: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed>;

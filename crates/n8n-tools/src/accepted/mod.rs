@@ -12,8 +12,10 @@ mod shelf;
 
 pub use shelf::HomeShelf;
 
-use crate::guards::Outline;
+use crate::guards::{self, Outline, deny};
 use crate::noted::BaseHow;
+use agentctl_base::decision::Decision;
+use agentctl_engine::toolset::{BackendError, Fault};
 use agentctl_n8n::WorkflowId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,12 +23,39 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Why the losses of a workflow cannot be counted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("what the losses of this workflow are counted from cannot be kept: {0}")]
-pub struct NotKept(pub String);
+#[error("what the losses of this workflow are counted from cannot be kept: {why}")]
+pub struct NotKept {
+    pub why: String,
+    /// A file could not be read or written for want of something of the machine's: that says nothing of what stands in it.
+    pub machine: bool,
+}
 
-impl From<NotKept> for agentctl_engine::toolset::Fault {
+impl NotKept {
+    pub fn new(why: impl Into<String>) -> Self {
+        NotKept {
+            why: why.into(),
+            machine: false,
+        }
+    }
+
+    /// What a call comes to when a guard cannot count: it is refused; what the machine lacks stops the run.
+    pub fn refusal(self) -> Result<Decision, Fault> {
+        match self.machine {
+            true => Err(self.into()),
+            false => Ok(deny(guards::WIPE, self.to_string())),
+        }
+    }
+}
+
+impl From<NotKept> for Fault {
     fn from(why: NotKept) -> Self {
-        agentctl_engine::toolset::Fault::Kept(why.to_string())
+        match why.machine {
+            true => Fault::Backend {
+                backend: "your own folder".to_owned(),
+                error: BackendError::of_machine(why.to_string()),
+            },
+            false => Fault::Kept(why.to_string()),
+        }
     }
 }
 
@@ -131,7 +160,7 @@ impl Accepted for MemoryShelf {
                 records.insert(id.0.clone(), moved);
             }
             let kept = records.get(&id.0).map(|record| Arc::clone(&record.base));
-            kept.ok_or_else(|| NotKept("it was not kept".to_owned()))
+            kept.ok_or_else(|| NotKept::new("it was not kept"))
         })
     }
     fn known(&self, id: &WorkflowId) -> Result<Option<Arc<Base>>, NotKept> {
@@ -161,7 +190,7 @@ pub struct NoShelf(pub String);
 
 impl NoShelf {
     fn why(&self) -> NotKept {
-        NotKept(self.0.clone())
+        NotKept::new(self.0.clone())
     }
 }
 

@@ -6,6 +6,7 @@ use super::{Accepted, Base, NotKept, Record, State, Step, moved};
 use crate::noted::BaseHow;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_host::home::{Home, HomeError};
+use agentctl_host::machine::is_at_fault;
 use agentctl_n8n::WorkflowId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -141,7 +142,7 @@ impl HomeShelf {
             cut: record.cut,
             base: (*record.base).clone(),
         };
-        let bytes = serde_json::to_vec(&file).map_err(|e| NotKept(e.to_string()))?;
+        let bytes = serde_json::to_vec(&file).map_err(|e| NotKept::new(e.to_string()))?;
         self.home.write(&names.record, &bytes).map_err(not_kept)?;
         self.home.remove(&names.left).map_err(not_kept)?;
         self.remember(id, names, Some(record));
@@ -196,7 +197,7 @@ impl Accepted for HomeShelf {
                 self.remember(id, &names, Some(record));
                 Ok(base)
             }
-            (None, None) => Err(NotKept("it was not kept".to_owned())),
+            (None, None) => Err(NotKept::new("it was not kept")),
         }
     }
 
@@ -225,8 +226,14 @@ impl Accepted for HomeShelf {
             return Ok(());
         }
         let path = self.home.dir().join(&names.left);
-        append(&path, step.after, step.lossy)
-            .map_err(|e| NotKept(format!("cannot write {}: {e}", path.display())))?;
+        append(&path, step.after, step.lossy).map_err(|source| {
+            let doing = "write";
+            not_kept(HomeError::Io {
+                doing,
+                path,
+                source,
+            })
+        })?;
         let seen = self.stamps(&names);
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(known) = read.get_mut(&id.0) else {
@@ -266,7 +273,14 @@ impl Accepted for HomeShelf {
 }
 
 fn not_kept(error: HomeError) -> NotKept {
-    NotKept(error.to_string())
+    let machine = match &error {
+        HomeError::Io { source, .. } => is_at_fault(source),
+        HomeError::Broken { .. } => false,
+    };
+    NotKept {
+        why: error.to_string(),
+        machine,
+    }
 }
 
 /// The lines of the list; a write that broke off leaves a piece of one, or an empty one.

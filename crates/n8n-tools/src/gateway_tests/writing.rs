@@ -1,8 +1,13 @@
 //! Changes: planned on our copy, guarded, kept in a snapshot, written, read back.
 
 use super::*;
+use crate::accepted::{Accepted, Base, NotKept, State, Step};
 use crate::fixture::Lie;
+use crate::noted::BaseHow;
 use agentctl_engine::store::ResourceId;
+use agentctl_engine::toolset::Fault;
+use agentctl_n8n::WorkflowId;
+use std::sync::Arc;
 
 #[tokio::test]
 async fn a_workflow_is_created_changed_checked_and_journaled() {
@@ -434,4 +439,59 @@ async fn a_hidden_value_is_not_searched() {
         b.refused("writer", "update_workflow", renamed).await,
         "guard.redacted"
     );
+}
+
+/// Nothing can be opened just now.
+struct Short;
+
+fn short<T>() -> Result<T, NotKept> {
+    Err(NotKept {
+        why: "cannot read it: Too many open files".to_owned(),
+        machine: true,
+    })
+}
+
+impl Accepted for Short {
+    fn base(&self, _: &WorkflowId, _: &State<'_>) -> Result<Arc<Base>, NotKept> {
+        short()
+    }
+    fn known(&self, _: &WorkflowId) -> Result<Option<Arc<Base>>, NotKept> {
+        short()
+    }
+    fn accept(&self, _: &WorkflowId, _: BaseHow, _: &State<'_>) -> Result<(), NotKept> {
+        short()
+    }
+    fn leave(&self, _: &WorkflowId, _: &Step<'_>) -> Result<(), NotKept> {
+        short()
+    }
+    fn forget(&self, _: &WorkflowId) -> Result<(), NotKept> {
+        short()
+    }
+}
+
+/// What the machine lacks is nothing that a model could mend, and no refusal: the run stops with the reason, and nothing was done.
+#[tokio::test]
+async fn too_few_handles_for_the_accepted_states_stop_the_run() {
+    let mut b = bench()
+        .with_file("old", 3, false)
+        .accepting(Arc::new(Short));
+    for (tool, args) in [
+        ("create_workflow", two_nodes("New")),
+        ("update_workflow", set("old", "Node 1", json!(9))),
+    ] {
+        b.ok("writer", "get_workflow", json!({"workflow_id": "old"}))
+            .await;
+        let stopped = b.raw("writer", tool, &args.to_string()).await;
+        let Err(Fault::Backend { error, .. }) = stopped else {
+            panic!("{tool}: {stopped:?}");
+        };
+        assert!(error.machine, "{tool}");
+        assert!(
+            error.message.ends_with("Too many open files"),
+            "{}",
+            error.message
+        );
+    }
+    assert_eq!(b.files(), 1);
+    assert_eq!(b.file("old").unwrap(), chain("old", 3));
 }

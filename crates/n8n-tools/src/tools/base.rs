@@ -156,7 +156,7 @@ impl N8n {
                 false => self.found_by_run(cx, before),
             };
         };
-        let refused = |why: NotKept| Ok(Err(deny(guards::WIPE, why.to_string())));
+        let refused = |why: NotKept| why.refusal().map(Err);
         if own {
             match accepted.known(&before.id) {
                 Ok(Some(_)) => {}
@@ -208,26 +208,24 @@ impl N8n {
         before: &Stored,
         meant: &str,
         counted: Option<&Counted>,
-    ) -> Result<(), Decision> {
+    ) -> Result<Result<(), Decision>, Fault> {
         let Some(accepted) = &self.accepted else {
-            return Ok(());
+            return Ok(Ok(()));
         };
         let step = Step {
             before: &before.graph_hash,
             after: meant,
             lossy: counted.is_none_or(|counted| counted.lost > 0),
         };
-        let noted = accepted.leave(&before.id, &step);
-        noted.map_err(|why| deny(guards::WIPE, why.to_string()))
+        told(accepted.leave(&before.id, &step))
     }
 
     /// Before a workflow of this id is made: whatever had the id before is another workflow.
-    pub(super) fn note_new(&self, id: &WorkflowId) -> Result<(), Decision> {
+    pub(super) fn note_new(&self, id: &WorkflowId) -> Result<Result<(), Decision>, Fault> {
         let Some(accepted) = &self.accepted else {
-            return Ok(());
+            return Ok(Ok(()));
         };
-        let noted = accepted.forget(id);
-        noted.map_err(|why| deny(guards::WIPE, why.to_string()))
+        told(accepted.forget(id))
     }
 
     /// The state that the user accepts with a change: by allowing that most is taken away, or (`how`) by making the change.
@@ -294,6 +292,10 @@ impl N8n {
             _ => Start::Unknown,
         }
     }
+}
+
+fn told(noted: Result<(), NotKept>) -> Result<Result<(), Decision>, Fault> {
+    noted.map_or_else(|why| why.refusal().map(Err), |()| Ok(Ok(())))
 }
 
 pub(super) fn allowed_a_wipe(decision: &Decision) -> bool {

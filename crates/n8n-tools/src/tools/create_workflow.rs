@@ -205,10 +205,10 @@ impl Act for Create {
     fn diff(&self, redactor: &Redactor) -> Option<String> {
         Some(difference(redactor, &Workflow::empty(""), &self.after))
     }
-    fn before(&mut self, _: &Decision, _: bool) -> Result<(), Decision> {
+    fn before(&mut self, _: &Decision, _: bool) -> Result<Result<(), Decision>, Fault> {
         match &self.id {
             Some(id) => self.n8n.note_new(id),
-            None => Ok(()),
+            None => Ok(Ok(())),
         }
     }
     fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {

@@ -72,9 +72,15 @@ impl Act for Replace {
         })
     }
 
-    fn before(&mut self, decision: &Decision, by_person: bool) -> Result<(), Decision> {
+    fn before(
+        &mut self,
+        decision: &Decision,
+        by_person: bool,
+    ) -> Result<Result<(), Decision>, Fault> {
         let (n8n, counted) = (&self.n8n, self.counted.as_ref());
-        n8n.note_left(&self.before, &self.meant, counted)?;
+        if let Err(refused) = n8n.note_left(&self.before, &self.meant, counted)? {
+            return Ok(Err(refused));
+        }
         let requested = counted.is_some_and(|counted| counted.requested);
         let how = match (by_person, requested) {
             (true, _) => Some(BaseHow::Pushed),
@@ -82,7 +88,7 @@ impl Act for Replace {
             (false, false) => None,
         };
         self.acceptance = n8n.acceptance(&self.after, &self.meant, decision, how);
-        Ok(())
+        Ok(Ok(()))
     }
 
     fn perform<'a>(&'a mut self, snapshot: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {

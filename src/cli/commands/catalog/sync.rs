@@ -54,7 +54,7 @@ struct Gathered {
 }
 
 pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit, CliError> {
-    let before = Before::of(project, out);
+    let before = Before::of(project, out)?;
     let gathered = runtime::block_on(async {
         match args.sources.as_slice() {
             [] => of_the_connected(project, args, out).await,

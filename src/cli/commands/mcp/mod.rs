@@ -112,8 +112,7 @@ fn read(root: &Path, out: &Output) -> Result<McpConfig, CliError> {
     let may = folder_trust::in_force(root, out)?.servers();
     let config = agentctl_mcp::read(root, &may, &variable)
         .map_err(|e| {
-            CliError::usage(e.to_string())
-                .hint("mend the file; agentctl init writes examples beside it")
+            CliError::of_servers(&e).hint("mend the file; agentctl init writes examples beside it")
         })?
         .ok_or_else(|| no_file(root))?;
     for note in config.problems.iter().chain(&config.warnings) {
@@ -250,7 +249,7 @@ fn switch(
         .filter(|(name, on)| now.iter().any(|(known, was, _)| known == name && was != on))
         .collect();
     if after != before {
-        let trusted = Before::of(root, out);
+        let trusted = Before::of(root, out)?;
         write_atomic(&path, after.as_bytes()).map_err(|e| CliError::failed(e.to_string()))?;
         trusted.keep(|kind| kind == Kind::Server)?;
     }
