@@ -293,4 +293,39 @@ proptest! {
         let rest = |events: &[Event]| events.iter().filter(|e| !matches!(e, Event::QuestionAsked { .. })).cloned().collect::<Vec<_>>();
         prop_assert_eq!(rest(&again.events), rest(&run.events));
     }
+
+    /// Any flow, answers that come or do not, steps that fail: wherever the journal is cut it is a state, and from it the run goes
+    /// on, waits for somebody, or is at its end. Folded record by record it is the state that the whole folds to.
+    #[test]
+    fn any_beginning_of_a_journal_is_a_state_with_a_next_action(
+        steps in any_steps(1), n in 0i64..5, answered in any::<bool>(), fails in any::<bool>()
+    ) {
+        let mut steps = steps;
+        named(&mut steps, &mut 0);
+        let text = serde_json::to_string(&steps).unwrap();
+        let flow = flow(&format!("  {text}\n"));
+        let input = json!({"n": n, "ask": [{"id": "q", "text": "?"}]});
+        let answer = |_: &str| answered.then(|| json!("yes"));
+        let play = |path: &str, task: &str, input: &Map<String, Value>| {
+            let error = fails.then_some("it could not be done");
+            Play { error, ..plain(path, task, input) }
+        };
+        let run = drive(&flow, &[started(input)], &play, &answer, 2000);
+        let (outcome, _) = run.end.unwrap();
+        let mut log = RunLog::new(&flow);
+        for (i, event) in run.events.iter().enumerate() {
+            prop_assert!(log.apply(&flow, event).is_ok());
+            prop_assert_eq!(&log, &RunLog::fold(&flow, &run.events[..=i]).unwrap());
+            let action = next(&flow, &log);
+            prop_assert!(action.is_ok(), "after {:?}: {:?}", event, action.err());
+            if let Ok(Action::Ask { questions, .. }) = action {
+                prop_assert!(!questions.is_empty());
+            }
+        }
+        match next(&flow, &log).unwrap() {
+            Action::End { outcome: ended, .. } => prop_assert_eq!(ended, outcome),
+            Action::Ask { .. } => prop_assert_eq!(outcome, Outcome::Waiting),
+            other => prop_assert!(false, "the run stopped before {:?}", other),
+        }
+    }
 }

@@ -13,6 +13,7 @@ mod blocked;
 mod branches;
 mod calls;
 mod crash;
+mod explorer;
 mod guards;
 mod packs;
 mod resources;

@@ -7,7 +7,7 @@ use agentctl_base::question::Outcome;
 use serde_json::{Value, json};
 
 /// Changes a list that is there, by these calls one after the other, and says that it did.
-fn changing(
+pub fn changing(
     id: &'static str,
     made: &'static [(&'static str, &'static str)],
 ) -> impl Fn(&Seen<'_>) -> ModelAnswer + Send + Sync + 'static {
@@ -24,12 +24,12 @@ fn changing(
     }
 }
 
-const REMOVES_ONE: (&str, &str) = ("edit_list", r#"[{"op": "remove", "item": "a"}]"#);
-const REMOVES_TWO: (&str, &str) = (
+pub const REMOVES_ONE: (&str, &str) = ("edit_list", r#"[{"op": "remove", "item": "a"}]"#);
+pub const REMOVES_TWO: (&str, &str) = (
     "edit_list",
     r#"[{"op": "remove", "item": "b"}, {"op": "remove", "item": "c"}]"#,
 );
-const READS: (&str, &str) = ("read_list", "");
+pub const READS: (&str, &str) = ("read_list", "");
 
 /// A house with a list of four items that another run did not make.
 fn house(script: impl Fn(&Seen<'_>) -> ModelAnswer + Send + Sync + 'static) -> House {

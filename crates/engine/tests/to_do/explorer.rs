@@ -1,0 +1,389 @@
+//! Everything that may happen to a short run, in every order: the run is begun, resumed, answered with yes, no or nonsense, left
+//! alone until an approval is too old, while somebody else edits the list and another process holds the project. No order is drawn:
+//! every state that can be reached is looked at once, and from each of them an end can be reached.
+//!
+//! With `EXPLORE_KILLS=1` it is also killed, once on each way, before, within and after each of its writes (minutes).
+
+use crate::rules::{READS, REMOVES_ONE, REMOVES_TWO, changing};
+use crate::support::{House, block_on, gateway, list_of, request_on};
+use agentctl_base::question::Outcome;
+use agentctl_engine::run::{Counted, Resume, RunError, RunReport, advance, answer, show, start};
+use agentctl_engine::store::{Event, Holder, Project, Record, StateFile};
+use agentctl_host::files::Disk;
+use agentctl_host::key::Key;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fs::{self, File};
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// More than the time that an answer to an approval counts, in seconds.
+const LATE: i64 = 2 * 86_400;
+const HOUR: i64 = 3_600;
+/// Nobody takes a longer way.
+const MOST_STATES: usize = 20_000;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Step {
+    Begin,
+    Resume,
+    Say(&'static str),
+    /// Somebody else edits the list.
+    Edit,
+    /// So much time passes that an approval counts no more.
+    Wait,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kill {
+    Before,
+    Within,
+    After,
+}
+
+/// Counts writes, and ends the process at one of them: nothing unwinds into what a killed process would not have done.
+#[derive(Debug, Default)]
+struct Deadly {
+    writes: AtomicUsize,
+    at: Mutex<Option<(usize, Kill)>>,
+}
+
+struct Killed;
+
+impl Deadly {
+    fn meets(&self) -> Option<Kill> {
+        let now = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
+        let at = *self.at.lock().unwrap();
+        at.filter(|(at, _)| *at == now).map(|(_, kill)| kill)
+    }
+}
+
+impl Disk for Deadly {
+    fn write(&self, file: &mut File, bytes: &[u8], _: &Path) -> std::io::Result<()> {
+        let kill = self.meets();
+        match kill {
+            Some(Kill::Before) => {}
+            Some(Kill::Within) => file.write_all(&bytes[..bytes.len() / 2])?,
+            Some(Kill::After) | None => file.write_all(bytes)?,
+        }
+        match kill {
+            Some(_) => resume_unwind(Box::new(Killed)),
+            None => Ok(()),
+        }
+    }
+    fn sync(&self, _: &File, _: &Path) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+type Tree = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Where a run may be.
+#[derive(Debug, Clone)]
+struct World {
+    files: Tree,
+    /// How it was come to.
+    way: Vec<(Step, Option<(usize, Kill)>)>,
+    kills: usize,
+    edited: bool,
+    late: bool,
+}
+
+fn tree(root: &Path) -> Tree {
+    let mut files = Tree::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                files.insert(path.clone(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+fn put(root: &Path, files: &Tree) {
+    for entry in fs::read_dir(root).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => fs::remove_dir_all(path).unwrap(),
+            false => fs::remove_file(path).unwrap(),
+        }
+    }
+    for (path, bytes) in files {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+}
+
+struct Explorer {
+    house: House,
+}
+
+impl Explorer {
+    fn root(&self) -> &Path {
+        self.house.dir.path()
+    }
+
+    /// The run that was begun, if a record of it is there.
+    fn run(&self) -> Option<(String, Vec<Record>, RunReport)> {
+        let run = self.house.project.run_ids().unwrap().pop()?;
+        let (report, records) = show(&self.house.project, &self.house.pack, &run).ok()?;
+        Some((run, records, report))
+    }
+
+    /// Another process: it knows what is on the disk.
+    fn enter(&mut self, world: &World) -> Arc<Deadly> {
+        put(self.root(), &world.files);
+        let disk = Arc::new(Deadly::default());
+        let root = self.root().to_owned();
+        self.house.project = Project::on(disk.clone(), &root).with_key(Some(Key::fixed([7; 32])));
+        self.house.gateway = gateway(&root, &self.house.pack);
+        let hours = i64::try_from(world.way.len()).unwrap() * HOUR;
+        let late = if world.late { LATE } else { 0 };
+        self.house.effects = Counted::from(1_800_000_000 + hours + late);
+        disk
+    }
+
+    fn act(&mut self, step: Step) -> Result<Option<Outcome>, RunError> {
+        let run = self.run();
+        let report = match step {
+            Step::Begin => block_on(start(self.house.context(), request_on("old")))?,
+            Step::Resume => {
+                let (run, ..) = run.unwrap();
+                block_on(advance(self.house.context(), Some(&run), Resume::default()))?
+            }
+            Step::Say(word) => {
+                let (run, _, report) = run.unwrap();
+                let asked = &report.questions[0].id;
+                let answers = Map::from_iter([(asked.clone(), json!(word))]);
+                let resume = Resume::default();
+                block_on(answer(self.house.context(), Some(&run), answers, resume))?
+            }
+            Step::Edit => {
+                let mut list = self.house.list("old").unwrap();
+                list.add("by hand", None);
+                self.house.put("old", &list);
+                return Ok(None);
+            }
+            Step::Wait => return Ok(None),
+        };
+        Ok(Some(report.outcome))
+    }
+
+    /// The world after a step, and how many writes it made.
+    fn after(&mut self, world: &World, step: Step, kill: Option<(usize, Kill)>) -> (World, usize) {
+        let disk = self.enter(world);
+        *disk.at.lock().unwrap() = kill;
+        let acted = catch_unwind(AssertUnwindSafe(|| self.act(step)));
+        let mut next = World {
+            files: Tree::new(),
+            ..world.clone()
+        };
+        next.way.push((step, kill));
+        match acted {
+            Ok(Ok(_)) => assert_eq!(kill, None, "{:?}", next.way),
+            // Told, and nothing was done: nonsense, and an answer to what was asked too long ago.
+            Ok(Err(RunError::Usage(_))) if step == Step::Say("nonsense") => {}
+            Ok(Err(RunError::Usage(why))) if world.late && why.contains("too long ago") => {}
+            Ok(Err(error)) => panic!("{error}: {:?}", next.way),
+            Err(end) => assert!(end.is::<Killed>(), "{:?}", next.way),
+        }
+        next.kills += usize::from(kill.is_some());
+        next.edited |= step == Step::Edit;
+        next.late |= step == Step::Wait;
+        next.files = tree(self.root());
+        (next, disk.writes.load(Ordering::SeqCst))
+    }
+
+    /// What may happen now.
+    fn steps(&mut self, world: &World) -> Vec<Step> {
+        self.enter(world);
+        let Some((_, _, report)) = self.run() else {
+            return vec![Step::Begin];
+        };
+        let goes_on = [Outcome::Waiting, Outcome::Interrupted, Outcome::Budget];
+        if !goes_on.contains(&report.outcome) {
+            return Vec::new();
+        }
+        let mut steps = vec![Step::Resume];
+        if !report.questions.is_empty() {
+            steps.extend(["approve", "refuse", "nonsense"].map(Step::Say));
+        }
+        if !world.edited {
+            steps.push(Step::Edit);
+        }
+        if !world.late && !report.questions.is_empty() {
+            steps.push(Step::Wait);
+        }
+        steps
+    }
+
+    /// Two worlds with one key go on alike: times, names and the number of takings-up aside.
+    fn key(&self, world: &World) -> String {
+        let run = self.run();
+        let records = run.iter().flat_map(|(_, records, _)| records);
+        let events = records.map(|record| &record.event).filter(|event| {
+            !matches!(
+                event,
+                Event::ActivationStarted { .. } | Event::ActivationEnded { .. }
+            )
+        });
+        let mut events = json!(events.collect::<Vec<_>>());
+        timeless(&mut events);
+        let name = run.map_or_else(String::new, |(run, ..)| run);
+        let events = events.to_string().replace(&name, "RUN");
+        let list = self.house.list("old").unwrap().text();
+        let World {
+            kills,
+            edited,
+            late,
+            ..
+        } = world;
+        format!("{kills} {edited} {late} {list} {events}")
+    }
+
+    /// What holds wherever a run is.
+    fn check(&mut self, world: &World) {
+        let way = &world.way;
+        let disk = self.enter(world);
+        let list = self.house.list("old").unwrap();
+        let has = |item: &str| list.item(item).is_some();
+        assert_eq!(
+            has("by hand"),
+            world.edited,
+            "somebody's edit is lost: {way:?}"
+        );
+        let Some((run, records, report)) = self.run() else {
+            assert!(has("a") && has("b"), "{way:?}");
+            return;
+        };
+        let mut changes = BTreeSet::new();
+        for record in &records {
+            if let Event::ToolFinished {
+                change: Some(change),
+                ..
+            } = &record.event
+            {
+                let once = changes.insert((change.before.clone(), change.after.clone()));
+                assert!(once, "a change was made twice: {way:?}");
+            }
+        }
+        let said =
+            |event: &Event| matches!(event, Event::AnswerGiven { value, .. } if value == "approve");
+        let yes = records.iter().any(|record| said(&record.event));
+        assert!(
+            yes || has("b") && has("c"),
+            "most was lost without a yes: {way:?}"
+        );
+        assert_eq!(report.damage, [""; 0], "{way:?}");
+        // The summary is what the journal says up to the record that it names.
+        if let StateFile::Good(state) = StateFile::read(&self.house.project.state_file()).unwrap()
+            && state.run_id == run
+            && state.journal.seq == records.last().unwrap().seq
+        {
+            assert_eq!(
+                state.outcome.unwrap_or(Outcome::Interrupted),
+                report.outcome,
+                "{way:?}"
+            );
+            assert_eq!(state.stage, report.stage, "{way:?}");
+            assert_eq!(state.questions, report.questions, "{way:?}");
+        }
+        // Who holds the project is not disturbed, and is named.
+        let holder = Holder {
+            pid: 99,
+            run_id: None,
+            since: String::new(),
+            host: None,
+        };
+        let _held = self.house.project.lock(&holder).unwrap();
+        let before = disk.writes.load(Ordering::SeqCst);
+        let refused = self.act(Step::Resume);
+        assert!(refused.is_err(), "{way:?}");
+        assert_eq!(disk.writes.load(Ordering::SeqCst), before, "{way:?}");
+    }
+}
+
+fn timeless(value: &mut Value) {
+    match value {
+        Value::Object(map) => {
+            map.shift_remove("expires_at");
+            map.values_mut().for_each(timeless);
+        }
+        Value::Array(items) => items.iter_mut().for_each(timeless),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_order_of_what_may_happen_to_a_short_run_leaves_a_way_to_an_end() {
+    let most_kills = std::env::var("EXPLORE_KILLS").map_or(0, |n| n.parse().unwrap());
+    let house = House::new(changing("old", &[READS, REMOVES_ONE, REMOVES_TWO]));
+    house.put("old", &list_of("Old", &["a", "b", "c", "d"]));
+    let mut explorer = Explorer { house };
+    let first = World {
+        files: tree(explorer.root()),
+        way: Vec::new(),
+        kills: 0,
+        edited: false,
+        late: false,
+    };
+    let mut known = BTreeMap::from([(explorer.key(&first), 0)]);
+    let mut ends = BTreeSet::new();
+    // Where a step leads from where, for those that nobody disturbs.
+    let mut from: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let (mut left, mut tried) = (VecDeque::from([(0, first)]), 0);
+    while let Some((number, world)) = left.pop_front() {
+        explorer.check(&world);
+        let steps = explorer.steps(&world);
+        if steps.is_empty() {
+            ends.insert(number);
+        }
+        for step in steps {
+            let mut kills = vec![None];
+            while let Some(kill) = kills.pop() {
+                let (next, writes) = explorer.after(&world, step, kill);
+                tried += 1;
+                if kill.is_none() && world.kills < most_kills {
+                    let at = (1..=writes).rev();
+                    let how = [Kill::After, Kill::Within, Kill::Before];
+                    kills.extend(at.flat_map(|at| how.map(|kill| Some((at, kill)))));
+                }
+                let count = known.len();
+                let key = explorer.key(&next);
+                let reached = *known.entry(key).or_insert_with(|| {
+                    left.push_back((count, next));
+                    count
+                });
+                if kill.is_none() {
+                    from.entry(reached).or_default().push(number);
+                }
+            }
+        }
+        assert!(
+            known.len() < MOST_STATES,
+            "the states do not come to an end"
+        );
+    }
+    // Backwards from the ends.
+    let mut can_end = ends.clone();
+    let mut next: Vec<usize> = ends.iter().copied().collect();
+    while let Some(number) = next.pop() {
+        let before = from.get(&number).into_iter().flatten();
+        next.extend(before.filter(|before| can_end.insert(**before)));
+    }
+    assert_eq!(
+        can_end.len(),
+        known.len(),
+        "from some states no end can be reached"
+    );
+    println!("{tried} steps, {} states, {} ends", known.len(), ends.len());
+    assert!(ends.len() > 2, "{}", ends.len());
+}
