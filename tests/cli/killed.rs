@@ -56,3 +56,17 @@ fn a_killed_build_resumes_to_the_same_workflow() {
         assert_eq!(verified.code, 0, "{moment}: {}", verified.stdout);
     }
 }
+
+/// A killed `init` leaves what it was writing beside the file that it wrote, in whatever folder that is.
+#[test]
+fn what_a_killed_init_left_is_removed_by_the_next() {
+    let project = Project::new();
+    let left = ["memory/.README.md.1-0.tmp", ".agentctl.toml.1-1.tmp"];
+    for name in left {
+        project.write(name, "a part");
+    }
+    assert_eq!(project.run(&["init"]).code, 0);
+    for name in left {
+        assert!(!project.file(name).exists(), "{name}");
+    }
+}

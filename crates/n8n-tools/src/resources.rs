@@ -12,7 +12,7 @@ use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::toolset::{
     BackendError, BackendErrorKind, BackendResult, ByPerson, ClientWords, Difference, Document,
-    Found, PlaceWords, Resources,
+    Fault, Found, PlaceWords, Resources,
 };
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
@@ -217,14 +217,14 @@ impl Resources for N8n {
         }
     }
 
-    fn accept(&self, at: &Found, by: ByPerson, now: jiff::Timestamp) -> Result<(), String> {
+    fn accept(&self, at: &Found, by: ByPerson, now: jiff::Timestamp) -> Result<(), Fault> {
         let how = match by {
             ByPerson::Pushed => BaseHow::Pushed,
             ByPerson::Undone => BaseHow::Undone,
         };
-        let workflow = workflow(&at.document).map_err(|error| error.to_string())?;
+        let workflow = workflow(&at.document).map_err(|error| Fault::Kept(error.to_string()))?;
         let id = WorkflowId(at.id.clone());
-        self.accept_state(&id, &at.document.revision, &workflow, how, now)
-            .map_err(|error| error.to_string())
+        self.accept_state(&id, &at.document.revision, &workflow, how, now)?;
+        Ok(())
     }
 }

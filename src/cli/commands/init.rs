@@ -59,6 +59,7 @@ pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliEr
     let mut made = Vec::new();
     for folder in FOLDERS {
         make_folder(&root.join(folder), &mut made)?;
+        tidy_here(&root.join(folder)).map_err(failed)?;
     }
     for (name, text) in texts {
         // One that was cut short left nothing in it.

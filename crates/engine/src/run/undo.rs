@@ -397,7 +397,7 @@ impl Driver<'_> {
         if let Some(found) = &found {
             resources
                 .accept(found, ByPerson::Undone, self.recorder.now())
-                .map_err(not_kept)?;
+                .map_err(gateway_error)?;
         }
         let redactor = self.gateway.redactor();
         Ok(Undone {
@@ -428,14 +428,6 @@ impl Driver<'_> {
             Some((run_id, file)) if *run_id == self.recorder.view.run_id => Ok(file.clone()),
             _ => Ok(self.keep(id, &copy.document)?.file),
         }
-    }
-}
-
-/// Where what a person accepted is kept could not be written.
-fn not_kept(why: String) -> RunError {
-    RunError::Refused {
-        message: why,
-        hint: "mend that folder, then go on with the run".into(),
     }
 }
 

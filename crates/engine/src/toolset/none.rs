@@ -1,8 +1,8 @@
 //! The resources of a pack whose tools change nothing that stays.
 
 use super::{
-    BackendError, BackendResult, ByPerson, ClientWords, Difference, Document, Found, PlaceWords,
-    Resources,
+    BackendError, BackendResult, ByPerson, ClientWords, Difference, Document, Fault, Found,
+    PlaceWords, Resources,
 };
 use crate::redact::Redactor;
 use agentctl_base::BoxFuture;
@@ -99,7 +99,7 @@ impl Resources for NoResources {
             unasked: "the user can do it",
         }
     }
-    fn accept(&self, _: &Found, _: ByPerson, _: jiff::Timestamp) -> Result<(), String> {
+    fn accept(&self, _: &Found, _: ByPerson, _: jiff::Timestamp) -> Result<(), Fault> {
         Ok(())
     }
 }

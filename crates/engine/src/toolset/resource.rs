@@ -1,7 +1,7 @@
 //! What tools read and change, as far as the engine must know it: that it has an id, a state with a name, a size, and a document
 //! that can be kept, compared and put back. What the document means is the toolset's.
 
-use super::BackendResult;
+use super::{BackendResult, Fault};
 use crate::redact::Redactor;
 use agentctl_base::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -164,6 +164,6 @@ pub trait Resources: Send + Sync {
     /// The entries of a scope that name no part of the document.
     fn missing_parts(&self, document: &Document, scope: &[String]) -> Vec<String>;
     fn client_words(&self) -> ClientWords;
-    /// A person made it what it is: later losses count from this state. Err: why that could not be kept.
-    fn accept(&self, at: &Found, by: ByPerson, now: jiff::Timestamp) -> Result<(), String>;
+    /// A person made it what it is: later losses count from this state. Err: that could not be kept.
+    fn accept(&self, at: &Found, by: ByPerson, now: jiff::Timestamp) -> Result<(), Fault>;
 }

@@ -5,8 +5,8 @@ use crate::store::{List, Store};
 use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::toolset::{
-    BackendError, BackendResult, ByPerson, ClientWords, Difference, Document, Found, PlaceWords,
-    ResourceId, ResourceMark, Resources,
+    BackendError, BackendResult, ByPerson, ClientWords, Difference, Document, Fault, Found,
+    PlaceWords, ResourceId, ResourceMark, Resources,
 };
 use serde_json::{Map, Value, json};
 use std::future::ready;
@@ -159,7 +159,7 @@ impl Resources for Store {
             unasked: "the user can edit the file",
         }
     }
-    fn accept(&self, _: &Found, _: ByPerson, _: jiff::Timestamp) -> Result<(), String> {
+    fn accept(&self, _: &Found, _: ByPerson, _: jiff::Timestamp) -> Result<(), Fault> {
         Ok(())
     }
 }
