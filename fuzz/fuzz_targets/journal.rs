@@ -76,7 +76,7 @@ fn tamper(bytes: &mut Vec<u8>, steps: &[u8]) {
 
 fn fold(text: &str) {
     let (mut guards, mut log) = (
-        GuardState::new().with_scope_field(FLOW.scope_field()),
+        GuardState::new(Vec::new(), FLOW.scope_field()),
         RunLog::new(&FLOW),
     );
     for line in text.lines().take(64) {

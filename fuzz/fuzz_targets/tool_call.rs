@@ -2,11 +2,22 @@
 //! plain JSON reader gives too; what the journal keeps of the arguments is stable and never says more.
 #![no_main]
 
-use agentctl_engine::redact::Redactor;
-use agentctl_n8n_tools::tools;
 use agentctl_base::strict_json;
+use agentctl_engine::redact::Redactor;
+use agentctl_engine::toolset::Toolset as _;
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n_tools::backend::EmbeddedBackend;
+use agentctl_n8n_tools::tools::{N8n, N8nTools};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
+use std::sync::{Arc, LazyLock};
+
+static TOOLS: LazyLock<N8nTools> = LazyLock::new(|| {
+    let folder = std::env::temp_dir().join("agentctl-fuzz-tool-call");
+    std::fs::create_dir_all(&folder).expect("a folder for nothing");
+    let backend = EmbeddedBackend::new(&folder).expect("an empty project");
+    N8nTools::new(N8n::new(Arc::new(backend), Catalog::embedded()))
+});
 
 const SECRET: &str = "canary-0123456789";
 
@@ -26,11 +37,10 @@ fuzz_target!(|data: &[u8]| {
     }
     let written = Value::Object(map.clone()).to_string();
     assert_eq!(strict_json::object(&written), Ok(map.clone()));
-    if let Some(tool) = tools::find(name) {
-        let _ = tool.parse(map);
+    if TOOLS.parse(name, map.clone()).is_ok() {
         return;
     }
-    for tool in tools::all() {
-        let _ = tool.parse(map.clone());
+    for head in TOOLS.tools() {
+        let _ = TOOLS.parse(head.name, map.clone());
     }
 });
