@@ -1,7 +1,7 @@
 //! Messages that the program answers by itself: they begin with a slash, and no model is asked.
 
-use super::{Host, MESSAGES, TurnError, TurnReply};
-use agentctl_engine::run;
+use super::{Host, TurnError, TurnReply};
+use agentctl_engine::run::{self, Turn};
 use agentctl_sessions::{Finish, Message, NewMessage, Role, Session};
 use serde_json::{Map, Value};
 
@@ -36,66 +36,78 @@ impl Command {
     }
 }
 
-pub(super) async fn run(
-    host: &Host<'_>,
-    session: &Session,
-    message: &str,
-    command: Command,
-) -> Result<TurnReply, TurnError> {
-    let reply = TurnReply::nothing(host.pack, session);
-    let state = session.state.clone();
-    match command {
-        Command::Help => Ok(reply.saying(HELP.to_owned(), state)),
-        Command::Log => {
-            let text = logged(host, session).await?;
-            Ok(reply.saying(text, state))
-        }
-        Command::Usage => {
-            let text = used(host, session).await?;
-            Ok(reply.saying(text, state))
-        }
-        Command::Clear => {
-            let text = "The conversation has been cleared.";
-            let add = vec![
-                said(host, Role::User, message.trim()),
-                said(host, Role::Assistant, text),
-            ];
-            write(host, session, Map::new(), add).await?;
-            Ok(reply.saying(text.to_owned(), Map::new()))
-        }
-        Command::Compact => {
-            let messages = host.sessions.messages(&session.key, MESSAGES).await?;
-            let standing = usize::try_from(session.message_count()).unwrap_or_default();
-            let kept: Vec<NewMessage> = last(&messages, COMPACT).map(|m| m.said.clone()).collect();
-            let text = match standing.saturating_sub(kept.len()) {
-                0 => "There is nothing to forget: the conversation is short.".to_owned(),
-                gone => {
-                    write(host, session, state.clone(), kept).await?;
-                    format!("{gone} older messages were forgotten; what was collected stays.")
-                }
-            };
-            Ok(reply.saying(text, state))
-        }
+/// What a command leaves of the conversation.
+struct Done {
+    answer: String,
+    /// What the session becomes; None: it stays.
+    kept: Option<(Map<String, Value>, Vec<NewMessage>)>,
+}
+
+impl Done {
+    fn saying(answer: String) -> Done {
+        Done { answer, kept: None }
     }
 }
 
-/// Writes the session anew with these messages alone.
-async fn write(
+/// `begun`: the turn of this message, in which no step is taken.
+pub(super) async fn run(
     host: &Host<'_>,
     session: &Session,
-    state: Map<String, Value>,
-    add: Vec<NewMessage>,
-) -> Result<(), TurnError> {
+    messages: &[Message],
+    command: Command,
+    begun: Turn<'_>,
+) -> Result<TurnReply, TurnError> {
+    let done = match command {
+        Command::Help => Done::saying(HELP.to_owned()),
+        Command::Log => Done::saying(logged(host, messages)),
+        Command::Usage => Done::saying(used(host, messages)),
+        Command::Clear => clear(host, begun.input()),
+        Command::Compact => compact(session, messages),
+    };
+    let run = begun.run_id().to_owned();
+    let report = begun.conclude(&done.answer)?;
+    let clear = done.kept.is_some();
+    let (state, add) = done
+        .kept
+        .unwrap_or_else(|| (session.state.clone(), Vec::new()));
     let finish = Finish {
-        run: None,
+        run: Some(run),
+        // Who clears a conversation wants nothing of it to go on.
+        open_run: session
+            .open_run
+            .clone()
+            .filter(|_| command != Command::Clear),
         version: session.version,
-        state,
-        clear: true,
+        state: state.clone(),
+        clear,
         add,
         now: host.now(),
     };
     host.sessions.finish(&session.key, &finish).await?;
-    Ok(())
+    Ok(TurnReply::of_command(host.pack, session, &report, state))
+}
+
+fn clear(host: &Host<'_>, input: &Map<String, Value>) -> Done {
+    let answer = "The conversation has been cleared.".to_owned();
+    let typed = input.get("message").and_then(Value::as_str);
+    let typed = said(host, Role::User, typed.unwrap_or_default().trim());
+    let add = vec![typed, said(host, Role::Assistant, &answer)];
+    Done {
+        answer,
+        kept: Some((Map::new(), add)),
+    }
+}
+
+fn compact(session: &Session, messages: &[Message]) -> Done {
+    let standing = usize::try_from(session.message_count()).unwrap_or_default();
+    let kept: Vec<NewMessage> = last(messages, COMPACT).map(|m| m.said.clone()).collect();
+    match standing.saturating_sub(kept.len()) {
+        0 => Done::saying("There is nothing to forget: the conversation is short.".to_owned()),
+        gone => Done {
+            answer: format!("{gone} older messages were forgotten; what was collected stays."),
+            kept: Some((session.state.clone(), kept)),
+        },
+    }
 }
 
 fn said(host: &Host<'_>, role: Role, text: &str) -> NewMessage {
@@ -112,47 +124,42 @@ fn last(messages: &[Message], most: usize) -> impl Iterator<Item = &Message> {
     messages.iter().skip(messages.len().saturating_sub(most))
 }
 
-/// The runs of the messages that stand, oldest first.
-async fn runs(host: &Host<'_>, session: &Session) -> Result<Vec<String>, TurnError> {
-    let messages = host.sessions.messages(&session.key, MESSAGES).await?;
-    let mut runs: Vec<String> = messages.into_iter().filter_map(|m| m.run).collect();
+/// The runs of these messages, oldest first.
+fn runs(messages: &[Message]) -> Vec<&str> {
+    let mut runs: Vec<&str> = messages.iter().filter_map(|m| m.run.as_deref()).collect();
     runs.dedup();
-    Ok(runs)
+    runs
 }
 
-async fn logged(host: &Host<'_>, session: &Session) -> Result<String, TurnError> {
-    let runs = runs(host, session).await?;
+fn logged(host: &Host<'_>, messages: &[Message]) -> String {
+    let runs = runs(messages);
     if runs.is_empty() {
-        return Ok("Nothing was said in this conversation yet.".to_owned());
+        return "Nothing was said in this conversation yet.".to_owned();
     }
-    let skipped = runs.len().saturating_sub(LOGGED);
-    let mut lines = Vec::new();
-    for run in runs.iter().skip(skipped) {
-        lines.push(match run::show(host.project, host.pack, run) {
-            Ok((report, _)) => format!(
-                "{run}  {}  {} model calls, {} tool calls",
-                report.outcome.name(),
-                report.usage.model_calls,
-                report.usage.tool_calls
-            ),
-            Err(error) => format!("{run}  {error}"),
-        });
-    }
+    let shown = runs.iter().skip(runs.len().saturating_sub(LOGGED));
+    let line = |run: &&str| match run::show(host.project, host.pack, run) {
+        Ok((report, _)) => format!(
+            "{run}  {}  {} model calls, {} tool calls",
+            report.outcome.name(),
+            report.usage.model_calls,
+            report.usage.tool_calls
+        ),
+        Err(error) => format!("{run}  {error}"),
+    };
+    let mut lines: Vec<String> = shown.map(line).collect();
     lines.push("agentctl runs show RUN tells more".to_owned());
-    Ok(lines.join("\n"))
+    lines.join("\n")
 }
 
-async fn used(host: &Host<'_>, session: &Session) -> Result<String, TurnError> {
+fn used(host: &Host<'_>, messages: &[Message]) -> String {
     let (mut turns, mut model_calls, mut tool_calls, mut tokens) = (0u64, 0u64, 0u64, 0u64);
-    for run in runs(host, session).await? {
-        if let Ok((report, _)) = run::show(host.project, host.pack, &run) {
+    for run in runs(messages) {
+        if let Ok((report, _)) = run::show(host.project, host.pack, run) {
             turns += 1;
             model_calls += report.usage.model_calls;
             tool_calls += report.usage.tool_calls;
             tokens += report.usage.input_tokens + report.usage.output_tokens;
         }
     }
-    Ok(format!(
-        "{turns} turns, {model_calls} model calls, {tool_calls} tool calls, {tokens} tokens"
-    ))
+    format!("{turns} turns, {model_calls} model calls, {tool_calls} tool calls, {tokens} tokens")
 }

@@ -89,12 +89,9 @@ pub async fn turn(
     }
     let _held = host.sessions.turn(key, WAIT).await?;
     let mut session = own(host.sessions.load(key).await?)?;
-    if let Some(message) = &submit.message
-        && let Some(command) = Command::of(message)
-    {
-        return commands::run(host, &session, message, command).await;
-    }
-    if let Some(run) = session.open_run.clone() {
+    let command = submit.message.as_deref().and_then(Command::of);
+    // A command is no answer, and ends nothing: a turn that is open stays so.
+    if let Some(run) = session.open_run.clone().filter(|_| command.is_none()) {
         if let Some(reply) = unfinished(host, &session, &run, submit, observer).await? {
             return Ok(reply);
         }
@@ -131,6 +128,9 @@ pub async fn turn(
         })),
     };
     let begun = Turn::begin(host.context(observer), options)?;
+    if let Some(command) = command {
+        return commands::run(host, &session, &messages, command, begun).await;
+    }
     let noted = host.sessions.begin(&session, begun.run_id(), host.now());
     let version = noted.await?.version;
     let input = begun.input().clone();
@@ -261,6 +261,7 @@ async fn keep(
     }));
     let finish = Finish {
         run: Some(report.run_id.clone()),
+        open_run: None,
         version,
         state: left.fields.clone(),
         clear: left.cleared,

@@ -22,11 +22,10 @@ pub enum Expects {
 /// The JSON of `chat --output-format json`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TurnReply {
-    /// Null: no run was needed.
-    pub run_id: Option<String>,
+    pub run_id: String,
     pub session_id: String,
     /// What a caller asks about later: the run that the task began with.
-    pub task_id: Option<String>,
+    pub task_id: String,
     pub pack: String,
     pub outcome: Outcome,
     /// Why it ended as it did, in words.
@@ -72,9 +71,9 @@ impl TurnReply {
         }
         messages.extend(left.said.iter().cloned());
         TurnReply {
-            run_id: Some(report.run_id.clone()),
+            run_id: report.run_id.clone(),
             session_id: session.to_owned(),
-            task_id: Some(report.run_id.clone()),
+            task_id: report.run_id.clone(),
             pack: pack.manifest.name.clone(),
             outcome: report.outcome,
             message: match report.outcome {
@@ -83,7 +82,7 @@ impl TurnReply {
             },
             route: left.route.clone(),
             messages,
-            output: Value::Null,
+            output: report.output.clone().unwrap_or_default(),
             state: left.fields.clone(),
             expects,
             question,
@@ -96,34 +95,33 @@ impl TurnReply {
         }
     }
 
-    /// Of a message that the program answers by itself, before it does.
-    pub(super) fn nothing(pack: &Pack, session: &Session) -> TurnReply {
-        TurnReply {
-            run_id: None,
-            session_id: session.id.clone(),
-            task_id: None,
-            pack: pack.manifest.name.clone(),
-            outcome: Outcome::Complete,
-            message: String::new(),
-            route: None,
-            messages: Vec::new(),
-            output: Value::Null,
-            state: session.state.clone(),
-            expects: Expects::Nothing,
-            question: None,
-            usage: RunUsage::default(),
-            exit_code: 0,
-        }
-    }
-
-    /// The same with what the program answers.
-    pub(super) fn saying(mut self, text: String, state: Map<String, Value>) -> TurnReply {
-        self.state = state;
-        self.messages.push(Reply {
-            text,
+    /// Of a message that the program answered by itself.
+    pub(super) fn of_command(
+        pack: &Pack,
+        session: &Session,
+        report: &RunReport,
+        state: Map<String, Value>,
+    ) -> TurnReply {
+        let answer = Reply {
+            text: report.message.clone(),
             data: Value::Null,
             attachment: None,
-        });
-        self
+        };
+        TurnReply {
+            run_id: report.run_id.clone(),
+            session_id: session.id.clone(),
+            task_id: report.run_id.clone(),
+            pack: pack.manifest.name.clone(),
+            outcome: report.outcome,
+            message: String::new(),
+            route: None,
+            messages: vec![answer],
+            output: Value::Null,
+            state,
+            expects: Expects::Nothing,
+            question: None,
+            usage: report.usage,
+            exit_code: report.exit_code,
+        }
     }
 }

@@ -137,7 +137,7 @@ where
         if let Some(run) = &turn.run {
             next.last_run = Some(run.clone());
         }
-        next.open_run = None;
+        next.open_run.clone_from(&turn.open_run);
         if turn.clear {
             self.run_one(&mut tx, sqlx::query(CLEAR).bind(next.id.clone()))
                 .await?;

@@ -123,6 +123,8 @@ pub struct Begun {
 pub struct Finish {
     /// None: not a turn's, but an import or a person's clearing.
     pub run: Option<String>,
+    /// The turn that is still to be gone on with, which this one was no part of; None: no turn is open any more.
+    pub open_run: Option<String>,
     /// The version that the turn's state was made from.
     pub version: i64,
     pub state: Map<String, Value>,

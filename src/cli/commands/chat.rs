@@ -210,12 +210,10 @@ fn text(reply: &TurnReply) -> String {
         for option in &question.options {
             part += &format!("\n- {}", option.label);
         }
-        if reply.expects == Expects::Approval
-            && let Some(run) = &reply.run_id
-        {
+        if reply.expects == Expects::Approval {
             part += &format!(
-                "\nagentctl answer {run} {}=… decides; a message does not",
-                question.id
+                "\nagentctl answer {} {}=… decides; a message does not",
+                reply.run_id, question.id
             );
         }
         parts.push(part);

@@ -273,6 +273,7 @@ impl Kept<'_> {
         let gone = session.message_count();
         let finish = Finish {
             run: None,
+            open_run: None,
             version: session.version,
             state: Map::new(),
             clear: true,
@@ -443,6 +444,7 @@ impl Kept<'_> {
         let count = messages.len();
         let finish = Finish {
             run: None,
+            open_run: None,
             version: session.version,
             state,
             clear: false,

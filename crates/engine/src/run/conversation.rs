@@ -152,6 +152,13 @@ impl<'a> Turn<'a> {
         Ok((report, left))
     }
 
+    /// Ends a turn that the program answers by itself, with that answer: no step of the flow is taken.
+    pub fn conclude(mut self, answer: &str) -> Result<RunReport, RunError> {
+        self.driver.end(Outcome::Complete, answer.to_owned())?;
+        self.driver
+            .close(self.project, Ok(super::driver::Stop::Ended))
+    }
+
     /// Ends a turn that is not finished; what it did stays. What it leaves of the conversation is nothing.
     pub fn give_up(mut self, why: &str) -> Result<(), RunError> {
         if !self.has_ended() {

@@ -47,6 +47,7 @@ pub async fn turn(
     ];
     let finish = Finish {
         run: Some(run.into()),
+        open_run: None,
         version: begun.version,
         state,
         clear: false,
@@ -88,6 +89,7 @@ async fn a_turn_is_read_again_as_it_was_written(store: &dyn Sessions) {
     odd.attachment = Some("https://example.com/a?b=c".into());
     let finish = Finish {
         run: Some("r2".into()),
+        open_run: None,
         version: after.version,
         state: after.state.clone(),
         clear: false,
@@ -112,6 +114,7 @@ async fn a_run_is_written_once(store: &dyn Sessions) {
     );
     let finish = Finish {
         run: Some("r1".into()),
+        open_run: None,
         version: begun.version,
         state: Map::new(),
         clear: false,
@@ -136,6 +139,7 @@ async fn what_changed_meanwhile_is_not_overwritten(store: &dyn Sessions) {
     );
     let finish = Finish {
         run: Some("r2".into()),
+        open_run: None,
         version: 1,
         state: Map::new(),
         clear: true,
@@ -153,6 +157,7 @@ async fn clearing_keeps_what_comes_with_it(store: &dyn Sessions) {
     let read = store.load(&key).await.unwrap();
     let finish = Finish {
         run: Some("r2".into()),
+        open_run: None,
         version: read.version,
         state: Map::new(),
         clear: true,
