@@ -2,11 +2,11 @@
 
 use super::error::{CliError, Exit};
 use super::output::Output;
-use super::project::home;
+use super::project::{broken, home};
 use super::session::run_error;
 use super::settings;
 use crate::turns::TurnError;
-use agentctl_host::home::variable;
+use agentctl_host::home::{HomeError, variable};
 use agentctl_sessions::{
     Marks, PostgresSessions, SessionError, SessionKey, Sessions, SqliteSessions,
 };
@@ -49,18 +49,16 @@ pub async fn store(root: &Path, out: &Output) -> Result<Box<dyn Sessions>, CliEr
     let real = root
         .canonicalize()
         .map_err(|e| CliError::io("open the project", root, &e))?;
-    let key = match home(root) {
-        Ok(home) => home.key().ok(),
-        Err(_) => None,
-    };
-    let marks = match key {
-        Some(key) => Marks::of(Some(key), &real),
-        None => return Err(CliError::new(
-            Exit::Refused,
-            "conversations are kept with your mark, and there is no folder of yours for its key",
-        )
-        .hint("set AGENTCTL_HOME to a folder of your own, outside of the project")),
-    };
+    let home = home(root).map_err(|none| {
+        let why = format!("conversations are kept with your mark, and there is nowhere to keep its key: {none}");
+        CliError::new(Exit::Refused, why)
+            .hint("set AGENTCTL_HOME to a folder of your own, outside of the project")
+    })?;
+    let key = home.key().map_err(|error| match &error {
+        HomeError::Broken { .. } => broken(&error),
+        HomeError::Io { .. } => CliError::failed(error.to_string()),
+    })?;
+    let marks = Marks::of(Some(key), &real);
     let store = SqliteSessions::open(&real.join("memory"), marks).await;
     let store = store.map_err(|e| session_error(&e))?;
     Ok(Box::new(store))

@@ -52,7 +52,7 @@ pub fn open_to_work(root: &Path, out: &Output) -> Result<Project, CliError> {
     Ok(project.with_key(key.ok()))
 }
 
-fn broken(error: &HomeError) -> CliError {
+pub(super) fn broken(error: &HomeError) -> CliError {
     CliError::failed(error.to_string())
 }
 

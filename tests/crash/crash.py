@@ -9,8 +9,8 @@ REQUEST = "When a webhook receives an order over 100 EUR, post it to Slack #sale
 CHANGE = "post it to #vip instead"
 VAGUE = "Send me a reminder"
 # What can leave something half done. A call counts when it is about the project or the user's folder.
-CALLS = "openat,write,fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,ftruncate,fchmod,flock"
-READS = "read,statx,getdents64"
+CALLS = "openat,write,pwrite64,fsync,fdatasync,rename,renameat,renameat2,link,linkat,unlink,unlinkat,mkdir,mkdirat,ftruncate,fchmod,flock"
+READS = "read,pread64,statx,getdents64"
 ERRORS = ["EIO", "ENOSPC", "EMFILE"]
 # The short form takes so many places of a scenario for each fault, or a multiple of it.
 SHORT = {"kill": 6, "EIO": 2, "ENOSPC": 2, "EMFILE": 1}
@@ -65,6 +65,10 @@ class Scenario:
     """One command that is disturbed. `again` takes up what it left."""
 
     command = ()
+    # Whether threads beside the first one write: a call's number counts within its thread then.
+    threads = False
+    # What the machine lacks is code 1 and the reason (docs/exit-codes.md), whoever met it.
+    codes = (0, 1)
 
     def before(self, place):
         place.ok("init")
@@ -152,6 +156,50 @@ class Init(Scenario):
         return place.files()
 
 
+class Turn(Scenario):
+    """The turn of a conversation that hands a request over. Sent again, it is the same turn until it was answered."""
+
+    threads = True
+    # A store of sessions that cannot be opened may be somebody else's as well.
+    codes = (0, 1, 7)
+    command = ("chat", "front-door", "--session", "ann", "--quiet", "yes")
+    said = (
+        "I would like to open a change request: the hold music of the contact centre should stop after a minute",
+        "nice to have, customer experience, my sponsor is Pia Kern",
+        "fewer annoyed callers",
+        "a single team",
+    )
+
+    def before(self, place):
+        place.ok("init")
+        for message in self.said:
+            place.ok("chat", "front-door", "--session", "ann", "--quiet", message)
+        mode = place.json("sessions", "show", "ann")["state"]["mode"]
+        assert mode == "REVIEW", f"{mode} before the request is confirmed"
+
+    def conversation(self, place):
+        return place.json("sessions", "show", "ann")
+
+    def again(self, place):
+        """A person who got no answer, or was told that it failed, says it again."""
+        if self.conversation(place)["state"]["mode"] == "REVIEW":
+            place.ok(*self.command)
+        # A turn does not take the project's lock; whoever takes it next removes what a killed one left, here to find no run to resume.
+        place.run("resume")
+
+    def seen(self, place):
+        kept = self.conversation(place)
+        messages = [(m["role"], without_ids(m["text"])) for m in kept["messages"]]
+        confirmed = [at for at, message in enumerate(messages) if message == ("user", "yes")]
+        # An attempt that failed was answered too.
+        messages = messages[: confirmed[0]] + messages[confirmed[-1] :] if confirmed else messages
+        requests = sorted((place.project / "memory/requests").rglob("*.json"))
+        requests = [json.loads(file.read_text()) for file in requests]
+        # `told` counts messages, also those of an attempt that failed.
+        state = {name: without_ids(value) for name, value in kept["state"].items() if name != "told"}
+        return json.dumps([state, messages, [[r["team_id"], r["fields"]] for r in requests], kept["open_run"]], sort_keys=True)
+
+
 class Learn(Scenario):
     command = ("learnings", "add", "--problem", "a tab was not found", "--cause", "the tab is a locator", "--solution", "use its id", "Sheets need ids")
 
@@ -169,25 +217,35 @@ class Learn(Scenario):
         return self.entries(place)
 
 
-SCENARIOS = {cls.__name__.lower(): cls for cls in (Build, Modify, Answer, Undo, Redo, Init, Learn)}
+SCENARIOS = {cls.__name__.lower(): cls for cls in (Build, Modify, Answer, Undo, Redo, Init, Turn, Learn)}
+
+
+def without_ids(value):
+    """Where something was handed over is drawn anew in each run."""
+    return re.sub(r"[^\s/]+\.json", "[FILE]", value) if isinstance(value, str) else value
+
+
+def follow(scenario):
+    return ("-f",) if scenario.threads else ()
 
 
 def calls(scenario, kinds):
     """The calls of an undisturbed run that are about its folders: (call, how many of its name came before and with it)."""
     place = scenario.prepared()
     trace = place.root.parent / "trace"
-    ran = place.run(*scenario.command, strace=("strace", "-y", "-o", str(trace), "-e", f"trace={kinds}"))
+    ran = place.run(*scenario.command, strace=("strace", *follow(scenario), "-y", "-o", str(trace), "-e", f"trace={kinds}"))
     assert ran.returncode == 0, f"{scenario.command}: {ran.returncode}\n{ran.stdout}{ran.stderr}"
     counts, found = collections.Counter(), []
     for line in trace.read_text(errors="replace").splitlines():
-        call = re.match(r"([a-z0-9_]+)\(", line)
+        thread, call = re.match(r"(\d* *)(?:([a-z0-9_]+)\()?", line).groups()
         if not call:
             continue
-        counts[call[1]] += 1
+        counts[thread, call] += 1
         about = str(place.project) in line or str(place.home) in line
-        reads = call[1] == "openat" and "O_CREAT" not in line and "O_WRONLY" not in line and "O_RDWR" not in line
+        reads = call == "openat" and "O_CREAT" not in line and "O_WRONLY" not in line and "O_RDWR" not in line
         if about and not (reads and kinds == CALLS):
-            found.append((call[1], counts[call[1]]))
+            found.append((call, counts[thread, call]))
+    found = list(dict.fromkeys(found))
     seen = scenario.seen(place)
     return found, seen
 
@@ -196,13 +254,12 @@ def tried(scenario, fault, call, number, expected):
     """None: it survived; else what did not hold."""
     place = scenario.prepared()
     how = "signal=KILL" if fault == "kill" else f"error={fault}"
-    inject = ("strace", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:{how}:when={number}")
+    inject = ("strace", *follow(scenario), "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:{how}:when={number}")
     try:
         disturbed = place.run(*scenario.command, strace=inject)
         if disturbed.returncode == 101 or "panicked" in disturbed.stderr:
             return f"it panicked: {disturbed.stderr}"
-        # What the machine lacks is code 1 and the reason (docs/exit-codes.md), whoever met it.
-        if fault != "kill" and disturbed.returncode not in (0, 1):
+        if fault != "kill" and disturbed.returncode not in scenario.codes:
             return f"code {disturbed.returncode}: {disturbed.stderr}"
         place.ok("runs", "verify")
         scenario.again(place)
@@ -228,6 +285,9 @@ def trial(name):
         opens, _ = calls(scenario, "openat")
         for fault in ["kill", *ERRORS]:
             places = {"kill": writes, "ENOSPC": writes, "EIO": writes + reads, "EMFILE": opens}[fault]
+            if scenario.threads and fault != "kill":
+                # The number may fit another thread's call, which wakes a thread and is about no file.
+                places = [place for place in places if place[0] not in ("read", "write")]
             if not ALL:
                 places = sorted(drawn.sample(places, min(len(places), TIMES * SHORT[fault])))
             survived = 0

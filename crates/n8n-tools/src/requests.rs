@@ -11,7 +11,7 @@ use agentctl_engine::toolset::{
     Act, Change, Cx, Fault, Head, Keep, Outcome, Parsed, Performed, Plan, Planning, Settling,
     Toolset, Touches,
 };
-use agentctl_host::files::{Existing, FileError, Files, Found, is_plain};
+use agentctl_host::files::{Existing, FileError, Files, Found, is_plain, tidy};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -140,6 +140,7 @@ impl Write {
         let path = format!("{FOLDER}/{}/{id}.json", request.team_id);
         let content = json!({"id": id, "team_id": request.team_id, "fields": request.fields});
         let told = json!({"id": id, "team_id": request.team_id, "url": path});
+        tidy(&self.desk.project.join(FOLDER))?;
         let files = Files::open(&self.desk.project)?;
         if let Found::Bytes(there) = files.read(Path::new(&path), MAX_BYTES)? {
             let same = serde_json::from_slice::<Value>(&there).is_ok_and(|there| there == content);

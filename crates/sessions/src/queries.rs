@@ -489,11 +489,26 @@ where
     }
 
     pub fn unreachable(&self, e: sqlx::Error) -> SessionError {
+        if is_machines(&e) {
+            return SessionError::File {
+                path: self.place.clone().into(),
+                why: e.to_string(),
+            };
+        }
         SessionError::Unreachable {
             place: self.place.clone(),
             why: e.to_string(),
         }
     }
+}
+
+/// Whether this machine's disk failed, or is full: SQLite's codes 10 and 13, which may have more behind them in higher bits. Codes of
+/// Postgres have five characters.
+fn is_machines(e: &sqlx::Error) -> bool {
+    let code = e.as_database_error().and_then(|e| e.code());
+    let code = code.filter(|code| code.len() < 5);
+    code.and_then(|code| code.parse::<u32>().ok())
+        .is_some_and(|code| matches!(code & 0xff, 10 | 13))
 }
 
 fn expect(expected: i64, found: i64) -> Result<(), SessionError> {

@@ -137,10 +137,9 @@ impl Files {
         if existing == Existing::Refuse {
             match self.root.hard_link(temporary, &self.root, path) {
                 Ok(()) => {
-                    return self
-                        .root
-                        .remove_file(temporary)
-                        .map_err(|e| failed("remove", temporary, e));
+                    // The file stands under its name: who tidies next removes the other one.
+                    drop(self.root.remove_file(temporary));
+                    return Ok(());
                 }
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => return Err(taken(path)),
                 // A file system without links: look, then rename.
