@@ -50,7 +50,9 @@ pub async fn store(root: &Path, out: &Output) -> Result<Box<dyn Sessions>, CliEr
         .canonicalize()
         .map_err(|e| CliError::io("open the project", root, &e))?;
     let home = home(root).map_err(|none| {
-        let why = format!("conversations are kept with your mark, and there is nowhere to keep its key: {none}");
+        let why = format!(
+            "conversations are kept with your mark, and there is nowhere to keep its key: {none}"
+        );
         CliError::new(Exit::Refused, why)
             .hint("set AGENTCTL_HOME to a folder of your own, outside of the project")
     })?;

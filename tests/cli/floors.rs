@@ -126,7 +126,7 @@ const N8N: [&str; 12] = [
 ];
 
 /// Where the engine may say one all the same: below this path, the words, why.
-const SAID_ALL_THE_SAME: [(&str, &[&str], &str); 5] = [
+const SAID_ALL_THE_SAME: [(&str, &[&str], &str); 7] = [
     (
         "store/event/v1.rs",
         &["workflow", "node", "graph_hash", "edit_scope"],
@@ -139,6 +139,12 @@ const SAID_ALL_THE_SAME: [(&str, &[&str], &str); 5] = [
         &["n8n", "webhook", "credential"],
         "keys and headers that name a secret, whoever sends them",
     ),
+    (
+        "pack/channels.rs",
+        &["webhook"],
+        "a door of agentctl's own, which pack.yaml describes",
+    ),
+    ("pack/mod.rs", &["webhook"], "the same door"),
     (
         "pack/keys.rs",
         &["n8n", "credential"],

@@ -40,5 +40,6 @@ mod shortage;
 mod signals;
 mod support;
 mod trust;
+mod turns;
 mod wire;
 mod wires;

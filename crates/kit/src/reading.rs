@@ -392,9 +392,10 @@ pub(crate) fn question(text: &Text<'_>, sentence: &Sentence, languages: Language
         || begins && (sentence.asks || at("ask", start))
 }
 
-/// Where a sentence wants a request: "open a request", "new request".
+/// Where a sentence wants a request: "open a request", "I need a change request", "hand in an idea", "new request".
 fn wish(text: &Text<'_>, sentence: &Sentence, languages: Languages<'_>) -> Option<Range<usize>> {
     const REACH: usize = 5;
+    const NEAR: usize = 6;
     const EARLY: usize = 14;
     if question(text, sentence, languages) {
         return None;
@@ -403,31 +404,47 @@ fn wish(text: &Text<'_>, sentence: &Sentence, languages: Languages<'_>) -> Optio
     let early = words.start..words.end.min(words.start + EARLY);
     let find =
         |class: &str, within: Range<usize>| PHRASES.find(class, &text.words, within, languages);
-    let said = find("wish", early.clone());
-    let pair = early.clone().find_map(|at| {
-        let open = PHRASES.at("open", &text.words, at, languages)?;
-        let near = open..words.end.min(open + REACH);
-        let (_, end) = find("request", near)?;
-        Some((at, end))
-    });
-    let turned = early.clone().find_map(|at| {
-        let request = PHRASES.at("request", &text.words, at, languages)?;
-        let near = request..words.end.min(request + REACH);
-        let (_, end) = find("open", near.clone())?;
+    let in_one_breath = |within: Range<usize>| {
+        let mut between = within;
+        between.all(|i| text.gap(i) == Gap::None)
+    };
+    let follows = |first: &str, second: &str, reach: usize| {
+        early.clone().find_map(|at| {
+            let first_end = PHRASES.at(first, &text.words, at, languages)?;
+            let near = first_end..words.end.min(first_end + reach);
+            let (second_at, end) = find(second, near)?;
+            Some((at, first_end..second_at, end))
+        })
+    };
+    let unbroken = |found: Option<(usize, Range<usize>, usize)>| {
+        let whole = |(at, between, end): (usize, Range<usize>, usize)| {
+            let breath = between.start..end;
+            in_one_breath(breath).then_some((at, end))
+        };
+        found.and_then(whole)
+    };
+    let any = |found: Option<(usize, Range<usize>, usize)>| found.map(|(at, _, end)| (at, end));
+    let found = [
+        // "Anfrage:" at the beginning.
+        PHRASES
+            .at("request", &text.words, words.start, languages)
+            .filter(|end| *end < words.end && text.gap(*end) == Gap::Colon)
+            .map(|end| (words.start, end)),
         // What follows a colon is the request itself.
-        (request..end)
-            .all(|i| text.gap(i) == Gap::None)
-            .then_some((at, end))
-    });
-    // "Anfrage:" at the beginning.
-    let headed = PHRASES
-        .at("request", &text.words, words.start, languages)
-        .filter(|end| *end < words.end && text.gap(*end) == Gap::Colon)
-        .map(|end| (words.start, end));
-    let found = [headed, turned, pair, said];
+        unbroken(follows("request", "open", REACH)),
+        unbroken(follows("thing", "hand", REACH)),
+        any(follows("open", "request", REACH)),
+        unbroken(follows("need", "request", NEAR)),
+        unbroken(follows("hand", "thing", NEAR)),
+        unbroken(follows("new", "thing", 1)).filter(|(at, _)| *at == words.start),
+        unbroken(follows("new", "request", 1)),
+        find("wish", early.clone()),
+    ];
     let (from, end) = found.into_iter().flatten().max_by_key(|(_, end)| *end)?;
     let negated = find("not", words.start..from.max(words.start)).is_some();
-    (!negated).then_some(from..end)
+    // "A question about my request" is none.
+    let asked = find("query", words.start..end).is_some_and(|(_, at)| in_one_breath(at..end));
+    (!negated && !asked).then_some(from..end)
 }
 
 /// Whether a text gives orders to the program, or begins a line as if somebody else spoke.

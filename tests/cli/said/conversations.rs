@@ -101,7 +101,7 @@ fn one_turn_and_what_is_kept_of_it() {
     ");
     insta::assert_snapshot!(project.said("sessions delete ann --yes"), @"
     exit code 0
-    erased: 0 messages, 1 runs. What its runs handed on (files in memory/requests, calls of services) stays
+    erased: 0 messages, 2 runs. What its runs handed on (files in memory/requests, calls of services) stays
     ");
     insta::assert_snapshot!(project.said("sessions list"), @"
     exit code 0
