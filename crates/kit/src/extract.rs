@@ -145,6 +145,9 @@ fn reach(reading: &Reading<'_>, at: usize, named: &Named, field: &Field) -> usiz
         let same = piece.sentence == first.sentence;
         let goes_on = match named.how {
             _ if begins => same && !matches!(what, What::Names(_) | What::GivesUp | What::Wish),
+            How::Line | How::Colon if field.is_short() => {
+                same && *what == What::Plain && is_name(reading, piece)
+            }
             _ if field.is_short() => false,
             How::Line => line_goes_on(piece, what, same, field),
             _ if !field.is_said() => same && lists_only(reading, what, named.field),
@@ -156,6 +159,17 @@ fn reach(reading: &Reading<'_>, at: usize, named: &Named, field: &Field) -> usiz
         last += 1;
     }
     last
+}
+
+/// Whether a piece is a name: "her boss, Ana Duarte".
+fn is_name(reading: &Reading<'_>, piece: &Piece) -> bool {
+    const LONGEST: usize = 3;
+    let mut words = reading
+        .words()
+        .iter()
+        .take(piece.words.end)
+        .skip(piece.words.start);
+    (2..=LONGEST).contains(&piece.words.len()) && words.all(|w| w.capital)
 }
 
 /// Whether a piece lists values of a field, and of no other.
@@ -413,7 +427,9 @@ fn freely(reading: &Reading<'_>, wanted: Wanted<'_>, taken: &[bool], finds: &mut
     if let [asked] = reading.cx.asked
         && let Some(field) = reading.cx.fields.get(*asked).filter(|f| f.is_said())
     {
-        if finds.has(*asked) {
+        // Who asks to submit names nobody beside it.
+        let submits = field.is_short() && reading.says("submit");
+        if finds.has(*asked) || submits {
             return;
         }
         let whole = finds.0.is_empty();

@@ -89,7 +89,8 @@ pub(crate) fn named(
                 value,
             })
         };
-        if let Some(value) = behind(reading, within, cue) {
+        if let Some(value) = behind(reading, within, cue).or_else(|| short_is(reading, within, cue))
+        {
             return named(How::Is, value);
         }
         if let Some(value) = ahead(reading, within, cue) {
@@ -150,6 +151,18 @@ fn behind(
     }
     // "the benefit is, that …": what follows the pause.
     (from <= within.end).then_some(from..within.end)
+}
+
+/// The names after "sponsor's".
+fn short_is(
+    reading: &Reading<'_>,
+    within: &Range<usize>,
+    cue: &Range<usize>,
+) -> Option<Range<usize>> {
+    let words = reading.words();
+    let last = words.get(cue.end.checked_sub(1)?)?;
+    let names = words.get(cue.end).is_some_and(|w| w.capital);
+    (last.fold.ends_with("'s") && names && cue.end < within.end).then_some(cue.end..within.end)
 }
 
 /// The words before "is the …": "Paula is the sponsor".

@@ -425,11 +425,14 @@ fn wish(text: &Text<'_>, sentence: &Sentence, languages: Languages<'_>) -> Optio
     };
     let any = |found: Option<(usize, Range<usize>, usize)>| found.map(|(at, _, end)| (at, end));
     let found = [
-        // "Anfrage:" at the beginning.
-        PHRASES
-            .at("request", &text.words, words.start, languages)
-            .filter(|end| *end < words.end && text.gap(*end) == Gap::Colon)
-            .map(|end| (words.start, end)),
+        // "Anfrage:", "request for you:" at the beginning.
+        find("request", words.start..words.end.min(words.start + NEAR)).and_then(|(_, end)| {
+            let headed = |at: &usize| text.gap(*at) == Gap::Colon;
+            let at = (end..words.end.min(end + NEAR)).find(headed)?;
+            Some((words.start, at))
+        }),
+        // "Ich möchte beantragen, dass …"
+        unbroken(follows("need", "apply", 3)),
         // What follows a colon is the request itself.
         unbroken(follows("request", "open", REACH)),
         unbroken(follows("thing", "hand", REACH)),
@@ -439,12 +442,36 @@ fn wish(text: &Text<'_>, sentence: &Sentence, languages: Languages<'_>) -> Optio
         unbroken(follows("new", "thing", 1)).filter(|(at, _)| *at == words.start),
         unbroken(follows("new", "request", 1)),
         find("wish", early.clone()),
+        asked_for(text, &words, languages),
     ];
     let (from, end) = found.into_iter().flatten().max_by_key(|(_, end)| *end)?;
-    let negated = find("not", words.start..from.max(words.start)).is_some();
-    // "A question about my request" is none.
-    let asked = find("query", words.start..end).is_some_and(|(_, at)| in_one_breath(at..end));
+    let near = from.saturating_sub(REACH).max(words.start);
+    let negated = find("not", near..from)
+        .is_some_and(|(_, at)| find("but", at..from).is_none() && in_one_breath(at..from));
+    // "A question about my request", "je voudrais demander si …" are none.
+    let behind = words.end.min(end + 1);
+    let asked = find("query", words.start..behind)
+        .is_some_and(|(at, to)| in_one_breath(to.min(end)..end) || at >= from);
     (!negated && !asked).then_some(from..end)
+}
+
+/// A sentence that has the word for a request somewhere, and somewhere else what wants, makes or politely asks for one.
+fn asked_for(
+    text: &Text<'_>,
+    sentence: &Range<usize>,
+    languages: Languages<'_>,
+) -> Option<(usize, usize)> {
+    const EARLY: usize = 25;
+    let early = sentence.start..sentence.end.min(sentence.start + EARLY);
+    let find =
+        |class: &str, within: Range<usize>| PHRASES.find(class, &text.words, within, languages);
+    let (at, end) = find("request", early.clone())?;
+    let apart = |found: &(usize, usize)| found.1 <= at || end <= found.0;
+    ["need", "open", "hand", "apply", "please", "ask.polite"]
+        .into_iter()
+        .filter_map(|class| find(class, early.clone()).filter(apart))
+        .min()
+        .map(|(from, _)| (from.min(at), end))
 }
 
 /// Whether a text gives orders to the program, or begins a line as if somebody else spoke.

@@ -31,7 +31,14 @@ pub(crate) fn is(word: &str, form: &str) -> bool {
     };
     // "nichts" is no form of "nicht".
     let small = || [word, form].into_iter().any(crate::language::is_small);
-    (longer(word, form, 2) || longer(form, word, 1)) && !small()
+    (longer(word, form, 2) || longer(form, word, 1) || is_mistyped(word, form)) && !small()
+}
+
+/// Whether a long word is a form but for one letter, after the same beginning.
+fn is_mistyped(word: &str, form: &str) -> bool {
+    const LONG: usize = 8;
+    let close = word.len().abs_diff(form.len()) <= 1 && word.len().min(form.len()) >= LONG;
+    close && key(word) == key(form) && strsim::osa_distance(word, form) <= 1
 }
 
 /// Where a form ends that begins at a word. A form is not read across the end of a sentence.
@@ -104,9 +111,28 @@ fn covers(long: &Range<usize>, short: &Range<usize>) -> bool {
     long.start <= short.start && short.end <= long.end && long.len() > short.len()
 }
 
+/// Whether what follows a hit takes it back, at the end of its clause: "geschäftskritisch ist es nicht", "critical it is not".
+fn denied(text: &Text<'_>, hit: &Hit, languages: Languages<'_>) -> bool {
+    const REACH: usize = 3;
+    let small = |i: usize| {
+        let word = text.words.get(i);
+        word.is_some_and(|w| crate::language::is_small(&w.fold)) && text.gap(i) == Gap::None
+    };
+    (hit.words.end..hit.words.end + REACH).any(|at| {
+        let Some(end) = PHRASES.at("not", &text.words, at, languages) else {
+            return false;
+        };
+        let ends = end >= text.words.len() || text.gap(end) >= Gap::Pause;
+        at > hit.words.end && ends && text.gap(at) == Gap::None && (hit.words.end..at).all(small)
+    })
+}
+
 /// Whether a hit is what is *not* meant: "not", "instead of" stand before it, with small words between at most.
 fn negated(text: &Text<'_>, hit: &Hit, languages: Languages<'_>) -> bool {
     const REACH: usize = 4;
+    if denied(text, hit, languages) {
+        return true;
+    }
     let from = hit.words.start.saturating_sub(REACH);
     (from..hit.words.start).any(|at| {
         let Some(end) = PHRASES.at("notthis", &text.words, at, languages) else {

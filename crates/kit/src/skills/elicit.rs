@@ -69,9 +69,12 @@ pub(super) fn finds(scene: &Scene<'_>, reading: &Reading<'_>) -> Vec<Found> {
     let at = free(&scene.fields);
     if let Some(at) = at.filter(|at| begins && !found.iter().any(|f| f.field == *at))
         && !reading.orders
-        && let Some(earlier) = told_before(scene, at)
     {
-        found.push(earlier);
+        for earlier in told_before(scene, at) {
+            if !found.iter().any(|f| f.field == earlier.field) {
+                found.push(earlier);
+            }
+        }
     }
     found
 }
@@ -82,16 +85,21 @@ fn says_anew(scene: &Scene<'_>) -> bool {
     scene.task.reads("team").is_none() && required.all(|f| scene.is_answered(f))
 }
 
-/// The latest description among the user's earlier messages.
-fn told_before(scene: &Scene<'_>, field: usize) -> Option<Found> {
-    scene.talk.earlier().find_map(|message| {
+/// The latest description among the user's earlier messages, and what else its message says.
+fn told_before(scene: &Scene<'_>, field: usize) -> Vec<Found> {
+    let told = scene.talk.earlier().find_map(|message| {
         let own = own_words(message);
         let reading = scene.reading_of(&own, &[]);
         if reading.orders || reading.has(&What::GivesUp) {
             return None;
         }
-        described(&reading, field, &reading.plain())
-    })
+        let mut found = extract(&reading, Wanted::default());
+        if !found.iter().any(|f| f.field == field) {
+            found.push(described(&reading, field, &reading.plain())?);
+        }
+        Some(found)
+    });
+    told.unwrap_or_default()
 }
 
 /// Texts that nobody is asked for: the beginning of the description, as long as nobody gave another one.
