@@ -5,7 +5,7 @@ use crate::arguments::{arguments, text};
 use crate::capability as can;
 use crate::tool::{On, Table, Tool};
 use agentctl_base::BoxFuture;
-use agentctl_base::canonical::sha256_hex;
+use agentctl_base::canonical::{canonical, sha256_hex};
 use agentctl_engine::store::{Event, SnapshotRef};
 use agentctl_engine::toolset::{
     Act, Change, Cx, Fault, Head, Keep, Outcome, Parsed, Performed, Plan, Planning, Settling,
@@ -61,7 +61,7 @@ impl Toolset for Requests {
     fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String> {
         self.table.parse(&self.desk, tool, args)
     }
-    /// Repeatable, so this is never asked: the same reference is the same file.
+    /// Repeatable, so this is never asked: the same request is the same file.
     fn settle<'a>(
         &'a self,
         _: &'a mut Cx<'_>,
@@ -76,8 +76,8 @@ arguments! {
     SubmitRequest {
         required team_id: String = text("who takes the request");
         required fields: Map<String, Value> = json!({"type": "object"});
-        /// The same reference is the same request, however often it is sent.
-        required reference: String = text("the same reference is the same request, however often it is sent");
+        /// The same request with the same reference is one, however often it is sent.
+        required reference: String = text("the same request with the same reference is one, however often it is sent");
     }
 }
 
@@ -120,9 +120,11 @@ impl SubmitRequest {
         None
     }
 
-    /// 12 hexadecimal digits of SHA-256 over the reference.
+    /// 12 hexadecimal digits of SHA-256 over all that is sent: a request that is sent again, because its writing was told as failed,
+    /// is the same one; one that was changed since is another.
     fn id(&self) -> String {
-        let mut id = sha256_hex(self.reference.as_bytes());
+        let sent = json!([self.reference, self.team_id, self.fields]);
+        let mut id = sha256_hex(canonical(&sent).as_bytes());
         id.truncate(12);
         id
     }
@@ -147,9 +149,9 @@ impl Write {
             return Ok(match same {
                 true => Outcome::Ok(told),
                 false => Outcome::failed(
-                    format!("{path} is another request with the same reference"),
+                    format!("{path} is there already and holds something else"),
                     "requests.taken",
-                    "send it with another reference",
+                    "look at that file; move it away to send the request again",
                 ),
             });
         }
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_key_is_one_file() {
+    fn what_is_sent_again_is_one_file() {
         let project = tempfile::tempdir().unwrap();
         let first = write(project.path(), "ops", "s/3", "a").unwrap();
         let again = write(project.path(), "ops", "s/3", "a").unwrap();
@@ -209,10 +211,15 @@ mod tests {
         let content: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
         assert_eq!(content["team_id"], "ops");
         assert_eq!(content["fields"]["what"], "a");
-        let other = write(project.path(), "ops", "s/3", "b").unwrap_err();
-        assert_eq!(other["rule"], "requests.taken");
+        // Changed since, or of another conversation: another request.
+        write(project.path(), "ops", "s/3", "b").unwrap();
+        write(project.path(), "ops", "t/3", "a").unwrap();
         let all = std::fs::read_dir(project.path().join("memory/requests/ops")).unwrap();
-        assert_eq!(all.count(), 1);
+        assert_eq!(all.count(), 3);
+        let file = project.path().join(first["url"].as_str().unwrap());
+        std::fs::write(file, "{}").unwrap();
+        let changed = write(project.path(), "ops", "s/3", "a").unwrap_err();
+        assert_eq!(changed["rule"], "requests.taken");
     }
 
     #[test]
