@@ -27,10 +27,10 @@ mod on {
             };
             if let Some(run) = resumed {
                 let earlier = run::run_named(&session.project, run)
-                    .and_then(|run| run::show(&session.project, &session.pack, &run));
+                    .and_then(|run| Ok(run::read(&session.project, &run)?));
                 // What is wrong with the run is told when it is taken up.
-                if let Ok((_, records)) = earlier {
-                    exporter.recall(&records);
+                if let Ok(loaded) = earlier {
+                    exporter.recall(&loaded.records);
                 }
             }
             Traces(Some(exporter))

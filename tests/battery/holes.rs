@@ -498,7 +498,8 @@ fn case_333_what_overrides_the_built_in_pack_is_named_by_each_run() {
     );
     // Looked at later, from a folder that has changed, it is what was then.
     shop.pack.overrides.clear();
-    let (shown, _) = agentctl_engine::run::show(&shop.project, &shop.pack, &report.run_id).unwrap();
+    let (project, run) = (&shop.project, &report.run_id);
+    let shown = agentctl_engine::run::show(project, &shop.pack, run, &mut |_| ()).unwrap();
     assert_eq!(shown.overrides, report.overrides);
 
     let dir = tempfile::tempdir().unwrap();

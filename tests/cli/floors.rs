@@ -54,8 +54,8 @@ fn production(folder: &Path, found: &mut Vec<(String, String)>) {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if path.is_dir() {
-            // What only tests use may speak of what they test.
-            if name != "testkit" {
+            // What only tests and measurements use may speak of what they test.
+            if name != "testkit" && name != "benches" {
                 production(&path, found);
             }
         } else if name.ends_with(".rs") && !name.ends_with("tests.rs") && name != "fixture.rs" {

@@ -34,9 +34,8 @@ pub struct AnswerArgs {
 
 pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::reopen(root, Some(&args.run), &args.model, out)?;
-    let open = run::show(&session.project, &session.pack, &args.run)
+    let open = run::show(&session.project, &session.pack, &args.run, &mut |_| ())
         .map_err(|e| session::run_error(&e))?
-        .0
         .questions;
     let mut answers = session::read_answers(args.answers.as_deref())?;
     for pair in &args.pairs {

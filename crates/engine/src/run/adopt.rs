@@ -117,7 +117,7 @@ pub async fn adoption(
         resources,
         believe: Believe::Any,
     };
-    let made = history::of_run(&run_id, &loaded.records);
+    let made = history::of_run(&run_id, &view.changes);
     let mut changed = Vec::new();
     for id in history::changed(&made) {
         changed.push(touched(&states, redactor, &id, &history::only(&made, &id)).await);

@@ -6,11 +6,11 @@ use super::{
     RunError,
     history::{Made, state_hash},
     inspect,
+    told::{self, Told},
 };
 use crate::{
     store::{Project, Snapshots, StoreError},
     toolset::{BackendError, BackendErrorKind, Document, Found, Resources},
-    view::RunView,
 };
 
 /// Where to look.
@@ -103,11 +103,11 @@ impl EarlierStates<'_> {
     fn snapshot(
         &self,
         run_id: &str,
-        view: &RunView,
+        told: &Told,
         file: &str,
         hash: &str,
     ) -> Result<Result<Document, String>, RunError> {
-        let text = match self.taken(run_id, view, file)? {
+        let text = match self.taken(run_id, told, file)? {
             Ok(text) => text,
             Err(error) => return Ok(Err(error.to_string())),
         };
@@ -116,24 +116,24 @@ impl EarlierStates<'_> {
         Ok(same.ok_or_else(|| format!("the snapshot {file} of run {run_id} holds another graph")))
     }
 
-    /// The run, by the records that are believed.
-    fn believed(&self, run_id: &str) -> Result<RunView, RunError> {
-        let loaded = inspect::read(self.project, run_id)?;
-        Ok(RunView::of(match self.believe {
-            Believe::Own => loaded.own(),
-            Believe::Any => &loaded.records,
-        }))
+    /// What the run tells, by the records that are believed.
+    fn believed(&self, run_id: &str) -> Result<Told, RunError> {
+        let run = told::one(self.project, run_id)?;
+        Ok(match self.believe {
+            Believe::Own => run.own().clone(),
+            Believe::Any => run.told,
+        })
     }
 
     /// A snapshot's text; inside: why it is not what was taken.
     fn taken(
         &self,
         run_id: &str,
-        view: &RunView,
+        told: &Told,
         file: &str,
     ) -> Result<Result<String, StoreError>, RunError> {
         let snapshots = Snapshots::new(self.project.run(run_id)?.snapshots());
-        let told = view.snapshot(file);
+        let told = told.snapshot(file);
         let told = told.and_then(|taken| taken.sha256.as_deref());
         Ok(match (self.believe, told) {
             // One of before the journal said it: its graph is compared.
@@ -144,22 +144,21 @@ impl EarlierStates<'_> {
 
     /// The newest snapshot of any run of this user's with this graph.
     fn any_snapshot(&self, id: &str, hash: &str) -> Result<Option<Copy>, RunError> {
-        for (run_id, records) in inspect::readable(self.project)?.into_iter().rev() {
-            let mut believed = None;
-            for taken in RunView::of(&records).snapshots.iter().rev() {
+        for run in inspect::readable(self.project)?.iter().rev() {
+            let told = match self.believe {
+                Believe::Own => run.own(),
+                Believe::Any => &run.told,
+            };
+            for taken in run.own().snapshots.iter().rev() {
                 if taken.resource.id != id || taken.revision != hash {
                     continue;
                 }
-                let believed = match &mut believed {
-                    Some(read) => read,
-                    unread => unread.insert(self.believed(&run_id)?),
-                };
-                let Ok(document) = self.snapshot(&run_id, believed, &taken.file, hash)? else {
+                let Ok(document) = self.snapshot(&run.run_id, told, &taken.file, hash)? else {
                     continue;
                 };
                 return Ok(Some(Copy {
                     document,
-                    snapshot: Some((run_id, taken.file.clone())),
+                    snapshot: Some((run.run_id.clone(), taken.file.clone())),
                     instead: None,
                 }));
             }

@@ -1,40 +1,90 @@
-//! From a journal's records to the three views that an activation starts from. Pure.
+//! From a journal's records, as they are read, to the three views that an activation starts from. Pure.
 
 use super::RunError;
 use crate::gateway::Gateway;
 use crate::guards::GuardState;
 use crate::{
     flow::{Flow, FlowError, RunLog},
-    store::{Event, Loaded},
+    store::{Event, Record},
     view::RunView,
 };
 
 pub(super) type Folded = (RunLog, RunView, GuardState);
 
-/// What an activation starts from.
-pub(super) fn fold(flow: &Flow, gateway: &Gateway, loaded: &Loaded) -> Result<Folded, RunError> {
-    let (log, view) = look(flow, loaded)?;
-    let mut guards = gateway.guards(flow.scope_field());
-    for record in &loaded.records {
-        guards.observe(&record.event);
-    }
-    Ok((log, view, guards))
+/// The run as it stands behind the records so far.
+pub(super) struct Folding<'a> {
+    flow: &'a Flow,
+    log: RunLog,
+    view: RunView,
+    /// Of the last record.
+    at: String,
+    /// The record that does not fit the flow, and why.
+    unfit: Option<(u64, FlowError)>,
 }
 
-/// The run as it stands, for who only looks.
-pub(super) fn look(flow: &Flow, loaded: &Loaded) -> Result<(RunLog, RunView), RunError> {
-    let mut log = RunLog::new(flow);
-    let mut view = RunView::default();
-    for record in &loaded.records {
-        feed(&mut log, flow, &record.event).map_err(|e| {
-            RunError::Pack(format!(
-                "the journal does not fit the flow at record {}: {e}",
-                record.seq
-            ))
-        })?;
-        view.apply(record);
+impl<'a> Folding<'a> {
+    pub fn of(flow: &'a Flow) -> Self {
+        Folding {
+            flow,
+            log: RunLog::new(flow),
+            view: RunView::default(),
+            at: String::new(),
+            unfit: None,
+        }
     }
-    Ok((log, view))
+
+    pub fn take(&mut self, record: &Record) {
+        if self.unfit.is_some() {
+            return;
+        }
+        match feed(&mut self.log, self.flow, &record.event) {
+            Ok(()) => self.view.apply(record),
+            Err(e) => self.unfit = Some((record.seq, e)),
+        }
+        self.at.clone_from(&record.at);
+    }
+
+    /// When the last record was written.
+    pub fn at(&self) -> String {
+        self.at.clone()
+    }
+
+    /// The run as it stands, for who only looks.
+    pub fn looked(self) -> Result<(RunLog, RunView), RunError> {
+        match self.unfit {
+            None => Ok((self.log, self.view)),
+            Some((seq, e)) => Err(RunError::Pack(format!(
+                "the journal does not fit the flow at record {seq}: {e}"
+            ))),
+        }
+    }
+}
+
+/// What an activation starts from.
+pub(super) struct Taking<'a> {
+    looked: Folding<'a>,
+    guards: GuardState,
+}
+
+impl<'a> Taking<'a> {
+    pub fn up(flow: &'a Flow, gateway: &Gateway) -> Self {
+        Taking {
+            looked: Folding::of(flow),
+            guards: gateway.guards(flow.scope_field()),
+        }
+    }
+
+    pub fn take(&mut self, record: &Record) {
+        self.looked.take(record);
+        self.guards.observe(&record.event);
+    }
+
+    /// With it when the last record was written.
+    pub fn folded(self) -> Result<(Folded, String), RunError> {
+        let at = self.looked.at();
+        let (log, view) = self.looked.looked()?;
+        Ok(((log, view, self.guards), at))
+    }
 }
 
 /// The flow is over with the run's end; what is journaled after that (the activation's end, an undo) is none of its business.

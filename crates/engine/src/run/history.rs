@@ -3,7 +3,7 @@
 //! with a number of its own: its result was kept as the snapshot of the next one. Pure.
 
 use crate::{
-    store::{Event, Record, event::Change},
+    store::{Record, event::Change},
     view::{By, Changed},
 };
 use serde::{Deserialize, Serialize};
@@ -73,10 +73,11 @@ impl Numbering {
 }
 
 /// All changes of a run.
-pub fn of_run(run_id: &str, records: &[Record]) -> Vec<Made> {
+pub fn of_run(run_id: &str, changes: &[Changed]) -> Vec<Made> {
     let mut numbering = Numbering::default();
-    let made = records.iter().flat_map(|r| numbering.take(run_id, r));
-    made.collect()
+    let made = changes.iter().cloned();
+    made.flat_map(|changed| numbering.count(run_id, changed))
+        .collect()
 }
 
 /// When a change was made: by the journal, in which of the project's turns; and of before journals said that (which is before all
@@ -90,24 +91,18 @@ enum When {
 /// All changes of one resource, over the runs given; in the order in which they were made.
 pub fn of_resource<'a>(
     id: &str,
-    runs: impl IntoIterator<Item = (&'a str, &'a [Record])>,
+    runs: impl IntoIterator<Item = (&'a str, &'a [Changed])>,
 ) -> Vec<Made> {
     let mut told: Vec<(When, &str, Changed)> = Vec::new();
-    for (run_id, records) in runs {
+    for (run_id, changes) in runs {
         let mut when = When::Clock(None);
-        for record in records {
-            if let Event::ActivationStarted {
-                order: Some(order), ..
-            } = &record.event
-            {
-                when = When::Turn(*order);
-            }
-            let Some(changed) = Changed::of(record).filter(|of| of.change.id() == id) else {
-                continue;
+        for changed in changes.iter().filter(|of| of.change.id() == id) {
+            when = match changed.turn {
+                Some(turn) => When::Turn(turn),
+                // An RFC 3339 time of fewer digits is not smaller as text.
+                None => when.max(When::Clock(changed.at.parse().ok())),
             };
-            // An RFC 3339 time of fewer digits is not smaller as text.
-            when = when.max(When::Clock(changed.at.parse().ok()));
-            told.push((when, run_id, changed));
+            told.push((when, run_id, changed.clone()));
         }
     }
     told.sort_by(|(a, run_a, of_a), (b, run_b, of_b)| {

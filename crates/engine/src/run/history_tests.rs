@@ -1,7 +1,7 @@
 use super::history::{Made, before_last_run, changed, of_resource, of_run, only, state_hash};
 use crate::store::ResourceId;
 use crate::store::{Event, Record, event::Change};
-use crate::view::By;
+use crate::view::{By, Changed, RunView};
 use agentctl_base::model::{ToolResult, ToolStatus};
 use serde_json::json;
 
@@ -50,6 +50,10 @@ fn undid(seq: u64, change: Option<Change>) -> Record {
     record(seq, event)
 }
 
+fn changes(records: &[Record]) -> Vec<Changed> {
+    RunView::of(records).changes
+}
+
 fn told(made: &[Made]) -> Vec<(u32, &str, Option<&str>)> {
     let by = |m: &Made| match m.by {
         By::Tool { .. } => "tool",
@@ -72,7 +76,7 @@ fn every_change_has_a_number_and_those_of_somebody_else_too() {
         did(5, ToolStatus::Ok, change("w", Some("hand"), Some("c"))),
         undid(6, Some(change("w", Some("c"), None))),
     ];
-    let made = of_run("r", &records);
+    let made = of_run("r", &changes(&records));
     assert_eq!(
         told(&made),
         [
@@ -111,6 +115,7 @@ fn a_workflows_history_is_in_the_order_of_time_whatever_the_runs_are_called() {
         did(1, ToolStatus::Ok, change("w", None, Some("a"))),
         undid(7, Some(change("w", Some("c"), Some("a")))),
     ];
+    let (late, early) = (changes(&late), changes(&early));
     let runs = [("a-late", late.as_slice()), ("z-early", early.as_slice())];
     let made = of_resource("w", runs);
     assert_eq!(
@@ -173,6 +178,7 @@ fn changes_of_a_resource_stand_in_the_order_of_the_journals_whatever_the_clock_s
             "2030-01-01T00:00:00Z",
         ),
     ];
+    let (first, second) = (changes(&first), changes(&second));
     let runs = [("r1", first.as_slice()), ("r2", second.as_slice())];
     let made = of_resource("w", runs);
     let by: Vec<_> = made.iter().map(|m| (m.run_id.as_str(), m.seq)).collect();
@@ -191,6 +197,7 @@ fn changes_of_a_resource_stand_in_the_order_of_the_journals_whatever_the_clock_s
             "2029-01-01T00:00:00Z",
         ),
     ];
+    let old = changes(&old);
     let made = of_resource(
         "w",
         [

@@ -4,9 +4,10 @@ use super::{
     Cause, RunError, RunReport,
     active::{active_run, is_own},
     exit_code,
-    fold::look,
+    fold::Folding,
     history::{self, Made},
     projection,
+    told::{self, OneOf},
 };
 use crate::{
     pack::Pack,
@@ -16,7 +17,6 @@ use crate::{
 };
 use agentctl_base::question::Outcome;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// One line of `runs list`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -73,77 +73,72 @@ pub fn means(project: &Project, run: Option<&str>) -> Result<Option<Means>, RunE
         Some(given) => project.find_run(given)?,
         None => active_run(project)?,
     };
-    let records = own(&run_id, read(project, &run_id)?)?.records;
-    Ok(RunView::of(&records).means)
+    let mut view = RunView::default();
+    let (loaded, _) = project.read_run_each(&run_id, &mut |record, _| view.apply(record))?;
+    own(&run_id, loaded)?;
+    Ok(view.means)
 }
 
 /// All runs, oldest first.
 pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
     let active = active_run(project).ok();
-    let ids = project.run_ids()?;
-    let mut runs = Vec::with_capacity(ids.len());
-    for run_id in ids {
-        let loaded = match read(project, &run_id) {
-            Ok(loaded) => loaded,
-            Err(e) if e.is_of_one_journal() => {
-                runs.push(RunSummary {
-                    active: active.as_deref() == Some(run_id.as_str()),
-                    run_id,
-                    started_at: String::new(),
-                    updated_at: String::new(),
-                    request: String::new(),
-                    session: None,
-                    outcome: None,
-                    resources: Vec::new(),
-                    foreign: None,
-                    broken: Some(e.to_string()),
-                });
-                continue;
-            }
-            Err(e) => return Err(e.into()),
-        };
-        let view = RunView::of(&loaded.records);
-        let at = |record: Option<&Record>| record.map(|r| r.at.clone()).unwrap_or_default();
-        runs.push(RunSummary {
-            active: active.as_deref() == Some(run_id.as_str()),
-            run_id,
-            started_at: at(loaded.records.first()),
-            updated_at: at(loaded.records.last()),
-            request: view
-                .input
-                .get("request")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned(),
-            session: view.session.clone(),
-            outcome: projection::outcome_of(&view),
-            resources: view
-                .changed_resources()
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
-            foreign: loaded.foreign,
-            broken: None,
-        });
-    }
-    Ok(runs)
+    let is_active = |run_id: &str| active.as_deref() == Some(run_id);
+    let runs = told::all(project)?.into_iter();
+    Ok(runs
+        .map(|run| match run {
+            Ok(OneOf {
+                run_id,
+                told,
+                foreign,
+                ..
+            }) => RunSummary {
+                active: is_active(&run_id),
+                run_id,
+                started_at: told.started_at,
+                updated_at: told.updated_at,
+                request: told.request,
+                session: told.session,
+                outcome: told.outcome,
+                resources: told.resources,
+                foreign,
+                broken: None,
+            },
+            Err((run_id, e)) => RunSummary {
+                active: is_active(&run_id),
+                run_id,
+                started_at: String::new(),
+                updated_at: String::new(),
+                request: String::new(),
+                session: None,
+                outcome: None,
+                resources: Vec::new(),
+                foreign: None,
+                broken: Some(e.to_string()),
+            },
+        })
+        .collect())
 }
 
 /// The report of the active run, as its journal stands now.
 pub fn status(project: &Project, pack: &Pack) -> Result<RunReport, RunError> {
     let run_id = active_run(project)?;
-    Ok(show(project, pack, &run_id)?.0)
+    show(project, pack, &run_id, &mut |_| ())
 }
 
-/// A run's report and its records.
+/// A run's report; `each` sees its records go by.
 pub fn show(
     project: &Project,
     pack: &Pack,
     run: &str,
-) -> Result<(RunReport, Vec<Record>), RunError> {
+    each: &mut dyn FnMut(&Record),
+) -> Result<RunReport, RunError> {
     let run_id = project.find_run(run)?;
-    let loaded = read(project, &run_id)?;
-    let (log, view) = look(&pack.flow, &loaded)?;
+    let mut folding = Folding::of(&pack.flow);
+    let (loaded, checked) = project.read_run_each(&run_id, &mut |record, _| {
+        folding.take(record);
+        each(record);
+    })?;
+    let (log, view) = folding.looked()?;
     // A run without an end is running now or was killed; both are "not finished".
     let outcome = projection::outcome_of(&view).unwrap_or(Outcome::Interrupted);
     let (code, message) = match &view.ended {
@@ -152,8 +147,11 @@ pub fn show(
     };
     let mut report = projection::report(pack, &view, &log, outcome, code, message);
     report.damage = damage(project, &view, &loaded)?;
+    if report.damage.is_empty() && project.checked(&run_id) != checked {
+        told::keep(project, &view, checked);
+    }
     report.foreign = loaded.foreign;
-    Ok((report, loaded.records))
+    Ok(report)
 }
 
 /// Checks a run's chain, that nothing is missing at its end, and its snapshots. `parse`: what a snapshot's text holds, as
@@ -164,26 +162,30 @@ pub fn verify(
     run: &str,
 ) -> Result<Verified, RunError> {
     let run_id = project.find_run(run)?;
-    let loaded = read(project, &run_id)?;
+    let mut view = RunView::default();
+    let (loaded, checked) = project.verify_run(&run_id, &mut |record, _| view.apply(record))?;
     let (records, head) = loaded.head();
-    let view = RunView::of(&loaded.records);
     let another = |taken: &SnapshotRef, text: &str| {
         let document = parse(text);
         document.is_none_or(|document| document.revision != taken.revision)
     };
-    Ok(Verified {
+    let verified = Verified {
         shorter_than_state: match project.lost_end(&run_id, &loaded)? {
             Some(StoreError::Short { promised, .. }) => Some(promised),
             _ => None,
         },
         damaged_snapshots: damaged_snapshots(project, &view, &another)?,
-        run_id,
+        run_id: run_id.clone(),
         records,
         head: head.to_owned(),
         torn_bytes: loaded.torn.as_ref().map(|t| t.bytes),
         foreign: loaded.foreign,
         unknown: loaded.unknown,
-    })
+    };
+    if verified.is_whole() {
+        told::keep(project, &view, checked);
+    }
+    Ok(verified)
 }
 
 /// The snapshots that are missing, or are not what was taken: to the byte, or by what else is `another`.
@@ -231,7 +233,8 @@ pub fn run_named(project: &Project, run: Option<&str>) -> Result<String, RunErro
 
 /// The numbered changes of a run, whoever wrote it.
 pub fn changes(project: &Project, run_id: &str) -> Result<Vec<Made>, RunError> {
-    Ok(history::of_run(run_id, &read(project, run_id)?.records))
+    let run = told::one(project, run_id)?;
+    Ok(history::of_run(run_id, &run.told.changes))
 }
 
 /// The numbered changes of a resource over all runs; `named` is an id, or what its store takes for one.
@@ -244,12 +247,11 @@ pub async fn resource_changes(
     let id = resources.resolve(named).await;
     let id = id.unwrap_or_else(|_| named.to_owned());
     let runs = readable(project)?;
-    let records = runs
-        .iter()
-        .map(|(run, records)| (run.as_str(), records.as_slice()));
-    let made = history::of_resource(&id, records);
+    let made = made(&id, &runs);
     if made.is_empty() {
-        let not_yours = match foreign_runs(project)?.as_slice() {
+        let foreign = runs.iter().filter(|run| run.foreign.is_some());
+        let foreign: Vec<&str> = foreign.map(|run| run.run_id.as_str()).collect();
+        let not_yours = match foreign.as_slice() {
             [] => String::new(),
             runs => format!(
                 "; not counted, because your agentctl did not write them: {}",
@@ -264,47 +266,34 @@ pub async fn resource_changes(
     Ok((id, made))
 }
 
-/// The runs of which some record is not this user's.
-fn foreign_runs(project: &Project) -> Result<Vec<String>, RunError> {
-    let mut runs = project.run_ids()?;
-    runs.retain(|run_id| read(project, run_id).is_ok_and(|loaded| loaded.foreign.is_some()));
-    Ok(runs)
+/// The changes of a resource that this user's records tell of.
+pub(super) fn made(id: &str, runs: &[OneOf]) -> Vec<Made> {
+    let told = runs.iter();
+    history::of_resource(
+        id,
+        told.map(|run| (run.run_id.as_str(), run.own().changes.as_slice())),
+    )
 }
 
 /// The runs of this user's whose journals cannot be read as they stand, and why: what they changed is not among the changes of a
 /// resource. What others left there never is.
 pub fn unreadable(project: &Project) -> Result<Vec<(String, String)>, RunError> {
     let mut runs = Vec::new();
-    for run_id in project.run_ids()? {
-        match read(project, &run_id) {
-            Err(e) if e.is_of_one_journal() => {
-                if is_own(project, &run_id) {
-                    runs.push((run_id, e.to_string()));
-                }
+    for run in told::all(project)? {
+        match run {
+            Err((run_id, e)) if is_own(project, &run_id) => runs.push((run_id, e.to_string())),
+            Ok(run) if run.foreign.is_none() => {
+                runs.extend(run.short.map(|e| (run.run_id, e.to_string())));
             }
-            Err(e) => return Err(e.into()),
-            Ok(loaded) if loaded.foreign.is_some() => {}
-            Ok(loaded) => {
-                let short = project.lost_end(&run_id, &loaded)?;
-                runs.extend(short.map(|e| (run_id, e.to_string())));
-            }
+            Ok(_) | Err(_) => {}
         }
     }
     Ok(runs)
 }
 
-/// This user's records of all runs whose journals can be read, oldest run first. What others wrote is believed for nothing that
-/// is done.
-pub(super) fn readable(project: &Project) -> Result<Vec<(String, Vec<Record>)>, RunError> {
-    let mut runs = Vec::new();
-    for run_id in project.run_ids()? {
-        match read(project, &run_id) {
-            Ok(loaded) => runs.push((run_id, loaded.own().to_vec())),
-            Err(e) if e.is_of_one_journal() => {}
-            Err(e) => return Err(e.into()),
-        }
-    }
-    Ok(runs)
+/// The runs whose journals can be read, oldest first.
+pub(super) fn readable(project: &Project) -> Result<Vec<OneOf>, RunError> {
+    Ok(told::all(project)?.into_iter().flatten().collect())
 }
 
 /// A run's journal as it stands, and whose it is.

@@ -43,6 +43,7 @@ mod run_id;
 mod session_run;
 mod session_terms;
 mod step;
+mod told;
 mod tool_session;
 mod turned_away;
 mod under_way;

@@ -6,6 +6,7 @@ use super::{
     active::{ACTIVE_MARK, SESSION_FLOW},
     claims,
     driver::Driver,
+    told,
 };
 use crate::{
     claims::Reported,
@@ -266,7 +267,10 @@ impl Driver<'_> {
             self.recorder.log.state(),
             outcome,
         )?;
-        self.project_state(project, message)
+        self.project_state(project, message)?;
+        let recorder = &self.recorder;
+        told::keep(project, &recorder.view, recorder.journal.checked());
+        Ok(())
     }
 
     /// Writes run_state.json only.

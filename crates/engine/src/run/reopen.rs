@@ -5,12 +5,14 @@ use super::{
     active::{active_run, archive_active, is_session},
     budget::Hours,
     driver::Driver,
-    fold::{Folded, fold},
+    fold::{Folded, Taking},
     limits::Limits,
     recorder::RunRecorder,
 };
 use crate::{
-    store::{Holder, Journal, Loaded, Project, ProjectLock, RunPaths, Snapshots, StoreError},
+    store::{
+        Holder, Journal, Loaded, Project, ProjectLock, Record, RunPaths, Snapshots, StoreError,
+    },
     toolset::Resources,
     view::RunView,
 };
@@ -85,18 +87,20 @@ pub(super) fn take_up<'a>(
     let paths = cx.project.run(&run_id)?;
     cx.project.refuse_links(Some(&paths))?;
     // One that this user's agentctl did not write ends here: nothing of it is believed, and nothing of the project is touched.
-    let (journal, loaded) = cx.project.open_run(&run_id)?;
+    let mut taking = Taking::up(&cx.pack.flow, cx.gateway);
+    let each = &mut |record: &Record, _| taking.take(record);
+    let (journal, loaded) = cx.project.open_run(&run_id, each)?;
     // A session is never the active run: the one that is stays so.
     if !is_session(cx.project, &run_id) {
         archive_active(cx.project, &run_id, cx.observer)?;
     }
     tell_what_was_healed(&loaded, cx.observer);
-    if loaded.records.is_empty() {
+    if loaded.head().0 == 0 {
         return Err(RunError::Usage(format!(
             "run {run_id} was killed before it began; start it again"
         )));
     }
-    let folded = fold(&cx.pack.flow, cx.gateway, &loaded)?;
+    let (folded, at) = taking.folded()?;
     let view = &folded.1;
     if view.pack_hash != cx.pack.hash && !resume.allow_other_pack {
         return Err(RunError::Usage(format!(
@@ -104,7 +108,6 @@ pub(super) fn take_up<'a>(
         )));
     }
     same_place(cx.gateway.resources(), &run_id, &view.input)?;
-    let at = loaded.records.last().map(|r| r.at.clone());
     let said_now = resume.answering.answers.clone();
     let answering = as_begun(&view.input, resume.answering);
     let limits = match &view.means {
@@ -114,7 +117,7 @@ pub(super) fn take_up<'a>(
     let worked = folded.1.worked.clone();
     let mut driver = driver(cx, (paths, journal, None), folded, answering, limits);
     driver.said_now = said_now;
-    driver.recorder.at = at.unwrap_or_default();
+    driver.recorder.at = at;
     driver.worked_ms = worked.total();
     driver.worked_ms_of = worked.of_steps();
     Ok(driver)

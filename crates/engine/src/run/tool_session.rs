@@ -8,11 +8,12 @@ use super::{
     Observer, RunError,
     active::SESSION_FLOW,
     driver::gateway_error,
-    fold::fold,
+    fold::Taking,
     projection,
     reopen::{take_lock, turn},
     run_id,
     session_run::{Live, Serving, SessionRun, Told, cancelled_result, outside},
+    told,
     turned_away::TurnedAway,
 };
 use crate::gateway::CallContext;
@@ -22,7 +23,7 @@ use crate::toolset::{Fault, ResourceId};
 use crate::{
     flow::RunLog,
     store::{
-        Event, Journal, ProjectLock, Snapshots, StateFile, StoreError, event::JOURNAL_VERSION,
+        Event, Journal, ProjectLock, Record, Snapshots, StateFile, StoreError, event::JOURNAL_VERSION,
     },
     view::RunView,
 };
@@ -326,8 +327,10 @@ impl ToolSession {
         if let Some(run_id) = &state.run_id {
             let paths = serving.project.run(run_id)?;
             serving.project.refuse_links(Some(&paths))?;
-            let (journal, loaded) = serving.project.open_run(run_id)?;
-            let (log, view, guards) = fold(&serving.pack.flow, &serving.gateway, &loaded)?;
+            let mut taking = Taking::up(&serving.pack.flow, &serving.gateway);
+            let each = &mut |record: &Record, _| taking.take(record);
+            let (journal, _) = serving.project.open_run(run_id, each)?;
+            let ((log, view, guards), at) = taking.folded()?;
             if view.ended.is_none() {
                 return Ok(Live {
                     journal,
@@ -335,11 +338,7 @@ impl ToolSession {
                     view,
                     guards,
                     snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
-                    at: loaded
-                        .records
-                        .last()
-                        .map(|r| r.at.clone())
-                        .unwrap_or_default(),
+                    at,
                 });
             }
         }
@@ -449,6 +448,7 @@ impl ToolSession {
         );
         let paths = serving.project.run(&recorder.view.run_id)?;
         StateFile::write(&paths.archived_state(), &summary)?;
+        told::keep(&serving.project, &recorder.view, recorder.journal.checked());
         Ok(())
     }
 

@@ -178,7 +178,8 @@ pub async fn undo_by(
         true,
     )?;
     driver.project(project, "its changes were undone")?;
-    let redo = redo(&inspect::changes(project, &run_id)?, &resources);
+    let made = history::of_run(&run_id, &driver.recorder.view.changes);
+    let redo = redo(&made, &resources);
     Ok(UndoReport {
         run_id,
         resources,
@@ -256,7 +257,7 @@ impl Driver<'_> {
         force: bool,
     ) -> Result<Vec<Plan>, RunError> {
         let run_id = &self.recorder.view.run_id;
-        let of_run = inspect::changes(project, run_id)?;
+        let of_run = history::of_run(run_id, &self.recorder.view.changes);
         let resources = self.resources;
         let states = EarlierStates {
             project,
@@ -448,10 +449,7 @@ fn changed_since(project: &Project, kind: &str, run_id: &str, id: &str) -> RunEr
         Ok(runs) => runs,
         Err(e) => return e,
     };
-    let records = runs
-        .iter()
-        .map(|(run, records)| (run.as_str(), records.as_slice()));
-    let made = history::of_resource(id, records);
+    let made = inspect::made(id, &runs);
     let (who, first) = match made.last() {
         Some(last) if last.run_id != run_id => (
             format!(

@@ -1,6 +1,6 @@
 //! What a run used, told apart by agent, phase, model and tool. Reading only.
 
-use super::{RunError, RunUsage, active::active_run, inspect};
+use super::{RunError, RunUsage, active::active_run};
 use crate::{
     flow::{Flow, Step},
     pack::Pack,
@@ -39,8 +39,9 @@ pub fn usage(project: &Project, pack: &Pack, run: Option<&str>) -> Result<UsageR
         Some(given) => project.find_run(given)?,
         None => active_run(project)?,
     };
-    let loaded = inspect::read(project, &run_id)?;
-    let report = of(&pack.flow, &RunView::of(&loaded.records));
+    let mut view = RunView::default();
+    project.read_run_each(&run_id, &mut |record, _| view.apply(record))?;
+    let report = of(&pack.flow, &view);
     Ok(UsageReport { run_id, ..report })
 }
 

@@ -3,8 +3,9 @@
 
 use super::{
     Event, Marks, StoreError,
-    journal::{Line, Loaded, bytes_of, keep_torn, line},
+    journal::{keep_torn, line},
     marks::{Foreign, Whose},
+    read::{Line, Loaded, bytes_of},
 };
 use crate::store::chain::chain;
 use agentctl_host::files::{self, Disk};
@@ -71,7 +72,7 @@ pub fn adopt(
             reason: "it does not read back as it was".to_owned(),
         });
     }
-    keep_torn(disk, path, &loaded, &bytes)?;
+    keep_torn(disk, path, &loaded)?;
     files::write_atomic_on(disk, path, text.as_bytes())?;
     Ok(Some(foreign))
 }

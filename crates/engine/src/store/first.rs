@@ -1,8 +1,14 @@
 //! What the first record of a journal must say before the rest is read: a version that is known, and the run whose folder it is.
 
-use super::{StoreError, event::JOURNAL_VERSION, journal::Line};
+use super::{StoreError, event::JOURNAL_VERSION, read::Line};
 use serde_json::Value;
 use std::path::Path;
+
+/// The version that the first record names.
+pub(super) fn version_of(first: &[u8]) -> Option<u64> {
+    let line = serde_json::from_slice::<Line>(first).ok()?;
+    line.event.get("journal_version")?.as_u64()
+}
 
 /// The version stands in the first record, and is looked at before anything is read by this version's rules: a newer one may reckon
 /// hashes otherwise.

@@ -1,4 +1,4 @@
-use super::{Event, Journal, ResourceId, StoreError, event::JOURNAL_VERSION, journal::Loaded};
+use super::{Event, Journal, ResourceId, StoreError, event::JOURNAL_VERSION, read::Loaded};
 use agentctl_base::model::{ModelAnswer, Usage};
 use agentctl_base::question::AnsweredBy;
 use serde_json::{Map, json};

@@ -97,6 +97,18 @@ impl Marks {
         [self.run_id.as_bytes(), &self.place, seq, hash.as_bytes()]
     }
 
+    /// The mark of a text about the run; `purpose` keeps it from counting for another.
+    pub(super) fn of_text(&self, purpose: &str, text: &[u8]) -> Option<String> {
+        let key = self.key.as_ref()?;
+        Some(key.mac(purpose, &[self.run_id.as_bytes(), &self.place, text]))
+    }
+
+    pub(super) fn is_of_text(&self, purpose: &str, text: &[u8], mark: &str) -> bool {
+        let parts: [&[u8]; 3] = [self.run_id.as_bytes(), &self.place, text];
+        let key = self.key.as_ref();
+        key.is_some_and(|key| key.made(purpose, &parts, mark))
+    }
+
     /// What says that this user's agentctl made the run the folder's active one.
     pub fn active(&self) -> Option<String> {
         let key = self.key.as_ref()?;

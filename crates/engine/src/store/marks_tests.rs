@@ -1,6 +1,6 @@
 use super::{
     Event, Journal, Loaded, Marks, Project, StoreError, Whose, adopt, event::JOURNAL_VERSION,
-    marks::Foreign,
+    marks::Foreign, read::Reading,
 };
 use crate::store::ResourceId;
 use crate::store::ResourceMark;
@@ -77,6 +77,16 @@ fn foreign(from: u64, why: Whose) -> Option<Foreign> {
     Some(Foreign { from, why })
 }
 
+fn opened(path: &Path) -> Result<(Journal, Loaded), StoreError> {
+    let reading = Reading {
+        marks: &marks(),
+        checked: None,
+        note: &[],
+        each: &mut |_, _| (),
+    };
+    Journal::open_for(agentctl_host::files::real(), path, reading, &|_| Ok(()))
+}
+
 #[test]
 fn a_mark_is_for_one_key_one_folder_one_run_and_one_record() {
     let dir = tempfile::tempdir().unwrap();
@@ -132,7 +142,7 @@ fn what_is_appended_by_somebody_else_is_foreign_and_is_neither_opened_nor_healed
     let loaded = Journal::read_for(&path, &marks()).unwrap();
     assert_eq!(loaded.foreign, foreign(4, Whose::Unmarked));
     assert_eq!((loaded.records.len(), loaded.own().len()), (4, 3));
-    let opened = Journal::open_for(agentctl_host::files::real(), &path, marks(), &|_| Ok(()));
+    let opened = opened(&path);
     let Err(StoreError::Foreign { run_id, foreign }) = opened else {
         panic!("{opened:?}")
     };
@@ -147,9 +157,8 @@ fn a_torn_last_line_of_ones_own_run_is_healed_and_what_follows_is_marked() {
     let path = dir.path().join("journal.jsonl");
     let bytes = write(&path);
     fs::write(&path, &bytes[..bytes.len() - 7]).unwrap();
-    let (mut journal, loaded) =
-        Journal::open_for(agentctl_host::files::real(), &path, marks(), &|_| Ok(())).unwrap();
-    assert_eq!((loaded.records.len(), loaded.torn.is_some()), (2, true));
+    let (mut journal, loaded) = opened(&path).unwrap();
+    assert_eq!((loaded.head().0, loaded.torn.is_some()), (2, true));
     journal.append(at(2), taken(Some("s")), true).unwrap();
     assert_eq!(fs::read(&path).unwrap(), bytes);
 }

@@ -3,6 +3,7 @@
 
 mod adopt;
 mod chain;
+mod checkpoint;
 mod error;
 pub mod event;
 mod first;
@@ -11,12 +12,15 @@ mod journal;
 mod lock;
 mod marks;
 mod project;
+mod read;
 mod resource;
 mod snapshot;
 mod state;
 mod tail;
 mod whole;
 
+#[cfg(test)]
+mod checkpoint_tests;
 #[cfg(test)]
 mod journal_tests;
 #[cfg(test)]
@@ -29,13 +33,15 @@ mod store_tests;
 mod tail_tests;
 
 pub use adopt::adopt;
+pub use checkpoint::Checked;
 pub use error::StoreError;
 pub use event::{Budgets, Event, LimitOverrides, Means, Record};
 pub use holder::Holder;
-pub use journal::{Journal, Loaded, Torn};
+pub use journal::Journal;
 pub use lock::{Held, ProjectLock};
 pub use marks::{Foreign, Marks, Whose};
 pub use project::{Project, RunPaths};
+pub use read::{Each, Loaded, Torn};
 pub use resource::{ResourceId, ResourceMark};
 pub use snapshot::{SnapshotRef, Snapshots};
 pub use state::{JournalHead, RunState, STATE_SCHEMA_VERSION, StateFile};

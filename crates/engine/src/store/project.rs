@@ -1,6 +1,6 @@
 //! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
 
-use super::{Holder, Marks, ProjectLock, StateFile, StoreError, journal::Line};
+use super::{Holder, Marks, ProjectLock, StateFile, StoreError, read::Line};
 use agentctl_host::files::{self, Disk, FileError, Found, file_part, is_plain, read_own};
 use agentctl_host::key::Key;
 use std::io::BufRead as _;
@@ -217,6 +217,10 @@ impl Project {
 
     /// The full id of the run that `given` names: the id itself, or a beginning that only one run has.
     pub fn find_run(&self, given: &str) -> Result<String, StoreError> {
+        let is_whole = |journal: &Path| began(journal).unwrap_or(false);
+        if is_plain(given) && is_whole(&self.run(given)?.journal()) {
+            return Ok(given.to_owned());
+        }
         let ids = self.run_ids()?;
         if ids.iter().any(|id| id == given) {
             return Ok(given.to_owned());
@@ -254,6 +258,10 @@ impl RunPaths {
     }
     pub fn snapshots(&self) -> PathBuf {
         self.dir.join("snapshots")
+    }
+    /// That the journal was read whole, and what it told: a cache.
+    pub fn checkpoint(&self) -> PathBuf {
+        self.dir.join("checkpoint.jsonl")
     }
     /// The run's own copy of its last run_state.json, kept when another run became the active one.
     pub fn archived_state(&self) -> PathBuf {

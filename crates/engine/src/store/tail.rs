@@ -1,7 +1,7 @@
 //! Reading a journal while another process writes it: whole, verified records as they come. It takes no lock and changes
 //! nothing; a journal that is not there, or for a moment shorter than it was, has nothing new to say.
 
-use super::{Foreign, Marks, Record, StoreError, journal::Loaded};
+use super::{Foreign, Marks, Record, StoreError, read::Loaded};
 use agentctl_host::files::FileError;
 use std::{
     fs::File,

@@ -2,7 +2,10 @@
 //! summary or a snapshot tells that there was a journal at all. A journal that lost its end, or everything, is told, and not taken
 //! for a shorter run or for none.
 
-use super::{Journal, JournalHead, Loaded, Project, StateFile, StoreError};
+use super::{
+    Checked, Each, Journal, JournalHead, Loaded, Project, Record, StateFile, StoreError,
+    read::{Reading, stream},
+};
 use std::path::PathBuf;
 
 /// A summary of the run that names a record.
@@ -14,22 +17,71 @@ struct Summary {
 impl Project {
     /// A run's journal as it stands, and whose it is. Nothing is changed.
     pub fn read_run(&self, run_id: &str) -> Result<Loaded, StoreError> {
-        let path = self.run(run_id)?.journal();
-        let read = Journal::read_for(&path, &self.marks(run_id));
+        let mut records = Vec::new();
+        let keep = &mut |record: &Record, _| records.push(record.clone());
+        let (loaded, _) = self.read_run_each(run_id, keep)?;
+        Ok(Loaded { records, ..loaded })
+    }
+
+    /// The same, its records handed on one by one; with it what need not be checked again (None: something of it must be).
+    pub fn read_run_each(
+        &self,
+        run_id: &str,
+        each: Each<'_>,
+    ) -> Result<(Loaded, Option<Checked>), StoreError> {
+        self.read_checked(run_id, self.checked(run_id).as_ref(), each)
+    }
+
+    /// The same, and nothing is taken for checked.
+    pub fn verify_run(
+        &self,
+        run_id: &str,
+        each: Each<'_>,
+    ) -> Result<(Loaded, Option<Checked>), StoreError> {
+        self.read_checked(run_id, None, each)
+    }
+
+    fn read_checked(
+        &self,
+        run_id: &str,
+        checked: Option<&Checked>,
+        each: Each<'_>,
+    ) -> Result<(Loaded, Option<Checked>), StoreError> {
+        let reading = Reading {
+            marks: &self.marks(run_id),
+            checked,
+            note: &self.promised(run_id)?,
+            each,
+        };
+        let read = stream(&self.run(run_id)?.journal(), reading);
         let read = read.map_err(|error| self.unless_lost(run_id, error))?;
-        self.has_records(run_id, &read)?;
-        Ok(read)
+        self.has_records(run_id, &read.loaded)?;
+        let checked = read.checked();
+        Ok((read.loaded, checked))
     }
 
     /// Opens a run of this user's for appending, as [`Journal::open_for`]; one that lost records is refused before it is healed.
-    pub fn open_run(&self, run_id: &str) -> Result<(Journal, Loaded), StoreError> {
+    pub fn open_run(&self, run_id: &str, each: Each<'_>) -> Result<(Journal, Loaded), StoreError> {
         let path = self.run(run_id)?.journal();
         let whole = |loaded: &Loaded| {
             self.has_records(run_id, loaded)?;
             self.lost_end(run_id, loaded)?.map_or(Ok(()), Err)
         };
-        let opened = Journal::open_for(self.disk().clone(), &path, self.marks(run_id), &whole);
+        let checked = self.checked(run_id);
+        let reading = Reading {
+            marks: &self.marks(run_id),
+            checked: checked.as_ref(),
+            note: &self.promised(run_id)?,
+            each,
+        };
+        let opened = Journal::open_for(self.disk().clone(), &path, reading, &whole);
         opened.map_err(|error| self.unless_lost(run_id, error))
+    }
+
+    /// The numbers of the records that the run's summaries name.
+    fn promised(&self, run_id: &str) -> Result<Vec<u64>, StoreError> {
+        let summaries = self.summaries(run_id)?.into_iter();
+        Ok(summaries.map(|summary| summary.head.seq).collect())
     }
 
     fn has_records(&self, run_id: &str, loaded: &Loaded) -> Result<(), StoreError> {
@@ -66,7 +118,7 @@ impl Project {
     }
 
     /// The records that a summary was made from and that the journal does not hold (any more), as the error that they are; None:
-    /// it holds them all.
+    /// it holds them all. `loaded`: as a project reads it.
     pub fn lost_end(
         &self,
         run_id: &str,
@@ -74,9 +126,7 @@ impl Project {
     ) -> Result<Option<StoreError>, StoreError> {
         for Summary { file, head } in self.summaries(run_id)? {
             let last = loaded.head().0;
-            let other = loaded
-                .record(head.seq)
-                .map(|record| record.hash != head.hash);
+            let other = loaded.noted(head.seq).map(|hash| hash != head.hash);
             let has = match other {
                 _ if head.seq > last => format!("ends with record {last}"),
                 Some(true) => "holds another one in its place".to_owned(),

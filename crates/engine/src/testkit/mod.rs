@@ -9,6 +9,8 @@
     missing_docs
 )]
 
+pub mod journals;
+
 use crate::gateway::{CallContext, Gateway, Settled};
 use crate::guards::GuardState;
 use crate::policy::Policy;

@@ -22,12 +22,14 @@ pub enum By {
     Outside,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Changed {
     /// The record that tells of it.
     pub seq: u64,
     /// UTC, RFC 3339.
     pub at: String,
+    /// The project's turn in which it was made; None: no record says it.
+    pub turn: Option<u64>,
     pub step: StepPath,
     pub by: By,
     pub change: Change,
@@ -40,7 +42,7 @@ pub struct Changed {
 }
 
 impl Changed {
-    /// What a record tells of a change. It counts as one whatever the call came to: one that read back otherwise than meant did
+    /// What a record tells of a change; in which turn, tell the records before it. It counts as one whatever the call came to: one that read back otherwise than meant did
     /// change something.
     pub fn of(record: &Record) -> Option<Changed> {
         let (seq, at) = (record.seq, record.at.clone());
@@ -53,6 +55,7 @@ impl Changed {
             } => Some(Changed {
                 seq,
                 at,
+                turn: None,
                 step: step.clone(),
                 by: By::Tool {
                     role: role.clone(),
@@ -70,6 +73,7 @@ impl Changed {
             } => Some(Changed {
                 seq,
                 at,
+                turn: None,
                 step: "undo".to_owned(),
                 by: By::Undo,
                 change: change.clone(),

@@ -73,6 +73,8 @@ pub struct RunView {
     pub pinned: Vec<Pinned>,
     /// The number of the last record.
     pub last: u64,
+    /// When it was written: UTC, RFC 3339.
+    pub at: String,
     repeats: Repeats,
     /// Steps that are under way.
     pub(super) open: IndexMap<StepPath, Trace>,
@@ -105,7 +107,10 @@ impl RunView {
         let at = Point::from(record);
         self.last = record.seq;
         self.worked.take(record);
-        self.changes.extend(Changed::of(record));
+        self.at.clone_from(&record.at);
+        let turn = self.order;
+        self.changes
+            .extend(Changed::of(record).map(|changed| Changed { turn, ..changed }));
         match &record.event {
             Event::ModelAsked { .. }
             | Event::ModelRetried { .. }

@@ -134,7 +134,9 @@ impl Explorer {
     /// The run that was begun, if a record of it is there.
     fn run(&self) -> Option<(String, Vec<Record>, RunReport)> {
         let run = self.house.project.run_ids().unwrap().pop()?;
-        let (report, records) = show(&self.house.project, &self.house.pack, &run).ok()?;
+        let mut records = Vec::new();
+        let keep = &mut |record: &Record| records.push(record.clone());
+        let report = show(&self.house.project, &self.house.pack, &run, keep).ok()?;
         Some((run, records, report))
     }
 

@@ -15,6 +15,7 @@ mod calls;
 mod crash;
 mod explorer;
 mod guards;
+mod many;
 mod packs;
 mod resources;
 mod rules;

@@ -93,7 +93,7 @@ fn a_session_is_kept_to_one_list_and_the_items_that_it_was_given() {
         (run.outcome, run.resources),
         (Some(Outcome::Complete), vec!["old".to_owned()])
     );
-    let (report, _) = show(&house.project, &house.pack, &run.run_id).unwrap();
+    let report = show(&house.project, &house.pack, &run.run_id, &mut |_| ()).unwrap();
     assert_eq!(report.made["list"]["id"], "old");
     assert!(house.list("old").unwrap().items[0].done);
     block_on(undo(house.context(), Undo::Run(Some(run.run_id)), false)).unwrap();
@@ -172,7 +172,7 @@ fn calls_beyond_the_limit_are_counted_and_not_journaled_one_by_one() {
         .collect();
     assert_eq!(counts, [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000]);
     let [run] = list(&house.project).unwrap().try_into().unwrap();
-    let (report, _) = show(&house.project, &house.pack, &run.run_id).unwrap();
+    let report = show(&house.project, &house.pack, &run.run_id, &mut |_| ()).unwrap();
     assert_eq!(report.usage.tool_calls, limit);
     assert_eq!(
         report.message,

@@ -27,6 +27,15 @@ pub fn write_atomic_on(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(),
     sync_dir(dir)
 }
 
+/// Replaces a file that can be made anew at any time: whole or not at all for who reads it now, and nothing is synced. After a power
+/// loss it may hold anything.
+pub fn write_cache(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut temporary = temporary::create(parent(path))?;
+    std::io::Write::write_all(temporary.as_file_mut(), bytes)?;
+    temporary.persist(path)?;
+    Ok(())
+}
+
 /// A temporary file is made for its owner only; a file of a project has the usual permissions, or those it had before.
 #[cfg(unix)]
 fn readable_like_a_new_file(file: &fs::File, target: &Path) -> Result<(), FileError> {

@@ -7,13 +7,14 @@ mod name;
 mod regular;
 mod temporary;
 
-pub use atomic::{create_dir, parent, sync_dir, write_atomic, write_atomic_on};
+pub use atomic::{create_dir, parent, sync_dir, write_atomic, write_atomic_on, write_cache};
 pub use disk::{Disk, real};
 pub use folder::{Existing, Files};
 pub use name::{file_part, is_plain};
 pub use regular::{
-    Found, LEADS_OUT, Links, Within, has_other_names, open_given, plain_path, read_below,
-    read_given, read_given_text, read_own, read_regular, read_regular_text, read_within, within,
+    Found, LEADS_OUT, Links, Opened, Within, has_other_names, open_given, open_own, plain_path,
+    read_below, read_given, read_given_text, read_own, read_regular, read_regular_text,
+    read_within, within,
 };
 pub(crate) use temporary::create as create_temporary;
 pub use temporary::{tidy, tidy_here};

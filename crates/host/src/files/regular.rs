@@ -7,6 +7,8 @@ use cap_std::fs::{Dir, File, MetadataExt, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
+const NO_FILE: &str = "it is not a regular file";
+
 /// What stands under a name.
 #[derive(Debug)]
 pub enum Found {
@@ -82,6 +84,28 @@ pub fn read_own(path: &Path, max: u64) -> io::Result<Found> {
         File::open_ambient_with(path, &options(Links::Refuse), ambient_authority()),
         max,
     )
+}
+
+/// Such a file, to be read piece by piece.
+#[derive(Debug)]
+pub enum Opened {
+    File(std::fs::File),
+    Missing,
+    /// As [`Found::Odd`].
+    Odd(String),
+}
+
+/// A file of this program's own, open to be read from its beginning: a link in its place is odd.
+pub fn open_own(path: &Path) -> io::Result<Opened> {
+    let opened = File::open_ambient_with(path, &options(Links::Refuse), ambient_authority());
+    Ok(match opened {
+        Ok(file) if file.metadata()?.is_file() => Opened::File(file.into_std()),
+        Ok(_) => Opened::Odd(NO_FILE.to_owned()),
+        Err(e) => match unopened(e)? {
+            Found::Odd(why) => Opened::Odd(why),
+            Found::Missing | Found::Bytes(_) => Opened::Missing,
+        },
+    })
 }
 
 /// A file below a folder that cannot be left: neither a link nor a race leads out of it.
@@ -170,16 +194,23 @@ fn options(links: Links) -> OpenOptions {
 fn found(opened: io::Result<File>, max: u64) -> io::Result<Found> {
     match opened {
         Ok(file) => whole(file, max),
-        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+        Err(e) => unopened(e),
+    }
+}
+
+/// What it says of the place that nothing was opened there.
+fn unopened(error: io::Error) -> io::Result<Found> {
+    match error {
+        e if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(Found::Missing)
         }
-        Err(e) if e.kind() == ErrorKind::PermissionDenied => {
+        e if e.kind() == ErrorKind::PermissionDenied => {
             Ok(Found::Odd(format!("it may not be read: {e}")))
         }
         // Codes that std has no stable name for: ELOOP of Linux and of the BSDs, ENXIO for what cannot be opened.
-        Err(e) => match e.raw_os_error() {
+        e => match e.raw_os_error() {
             Some(40 | 62) => Ok(Found::Odd("it is a link, not a regular file".to_owned())),
-            Some(6) => Ok(Found::Odd("it is not a regular file".to_owned())),
+            Some(6) => Ok(Found::Odd(NO_FILE.to_owned())),
             _ => Err(e),
         },
     }
@@ -188,7 +219,7 @@ fn found(opened: io::Result<File>, max: u64) -> io::Result<Found> {
 fn whole(file: File, max: u64) -> io::Result<Found> {
     let meta = file.metadata()?;
     if !meta.is_file() {
-        return Ok(Found::Odd("it is not a regular file".to_owned()));
+        return Ok(Found::Odd(NO_FILE.to_owned()));
     }
     let too_large = |bytes: u64| {
         Found::Odd(format!(

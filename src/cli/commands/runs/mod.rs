@@ -125,7 +125,14 @@ fn summary(run: &RunSummary) -> String {
 
 fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit, CliError> {
     let pack = session::load_pack(root, out)?;
-    let (report, records) = run::show(project, &pack, run).map_err(|e| session::run_error(&e))?;
+    let mut records = Vec::new();
+    let mut timeline = Timeline::new(Detail::Progress);
+    let mut story = String::new();
+    let shown = run::show(project, &pack, run, &mut |record| match out.is_text() {
+        true => story.push_str(&timeline.lines(record)),
+        false => records.push(record.clone()),
+    });
+    let report = shown.map_err(|e| session::run_error(&e))?;
     if let Some(foreign) = &report.foreign {
         out.note(&not_yours(&report.run_id, foreign));
     }
@@ -133,19 +140,13 @@ fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit,
     out.answer(
         Exit::Complete,
         || {
-            let mut text = format!(
-                "run {} · stage {} · {}\n\n",
+            format!(
+                "run {} · stage {} · {}\n\n{story}\n{}",
                 style(&report.run_id).bold(),
                 report.stage,
-                outcome(Some(report.outcome))
-            );
-            let mut timeline = Timeline::new(Detail::Progress);
-            for record in &records {
-                text.push_str(&timeline.lines(record));
-            }
-            text.push('\n');
-            text.push_str(&report::text(&report, None));
-            text
+                outcome(Some(report.outcome)),
+                report::text(&report, None)
+            )
         },
         || json!({"report": report, "records": records}),
     )

@@ -1,0 +1,134 @@
+//! What a run tells of itself where many runs are looked at: made from its journal, and kept beside it (`store::checkpoint`), so
+//! that the journal is not read again. It can be made again at any time.
+
+use super::{RunError, projection};
+use crate::{
+    store::{Checked, Foreign, Project, SnapshotRef, StoreError},
+    view::{Changed, RunView, SessionOf},
+};
+use agentctl_base::question::Outcome;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a run tells.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Told {
+    /// UTC, RFC 3339: of the first record, and of the last.
+    pub started_at: String,
+    pub updated_at: String,
+    pub request: String,
+    pub session: Option<SessionOf>,
+    /// None: running now, or killed.
+    pub outcome: Option<Outcome>,
+    /// What it changed and can claim, by id.
+    pub resources: Vec<String>,
+    pub changes: Vec<Changed>,
+    pub snapshots: Vec<SnapshotRef>,
+}
+
+impl Told {
+    pub fn of(view: &RunView) -> Told {
+        let request = view.input.get("request").and_then(Value::as_str);
+        let resources = view.changed_resources().into_iter();
+        Told {
+            started_at: view
+                .begun
+                .as_ref()
+                .map(|b| b.at.clone())
+                .unwrap_or_default(),
+            updated_at: view.at.clone(),
+            request: request.unwrap_or_default().to_owned(),
+            session: view.session.clone(),
+            outcome: projection::outcome_of(view),
+            resources: resources.map(str::to_owned).collect(),
+            changes: view.changes.clone(),
+            snapshots: view.snapshots.clone(),
+        }
+    }
+
+    /// The snapshot of this name, as the journal tells of it.
+    pub fn snapshot(&self, file: &str) -> Option<&SnapshotRef> {
+        self.snapshots.iter().rev().find(|taken| taken.file == file)
+    }
+}
+
+/// A run among others.
+pub(super) struct OneOf {
+    pub run_id: String,
+    /// By all its records.
+    pub told: Told,
+    /// By those of this user's only; None: they are all.
+    own: Option<Told>,
+    pub foreign: Option<Foreign>,
+    /// Records that a summary promised and that are not there, as the error that they are.
+    pub short: Option<StoreError>,
+}
+
+impl OneOf {
+    /// What this user's records tell.
+    pub fn own(&self) -> &Told {
+        self.own.as_ref().unwrap_or(&self.told)
+    }
+}
+
+/// What a run tells: from what is kept of it, else from its journal, and then that is kept.
+pub(super) fn one(project: &Project, run_id: &str) -> Result<OneOf, StoreError> {
+    let kept = project.told(run_id);
+    if let Some(told) = kept.and_then(|told| serde_json::from_value(told).ok()) {
+        return Ok(OneOf {
+            run_id: run_id.to_owned(),
+            told,
+            own: None,
+            foreign: None,
+            short: None,
+        });
+    }
+    let (mut view, mut own) = (RunView::default(), None);
+    let (loaded, checked) = project.read_run_each(run_id, &mut |record, is_own| {
+        if !is_own && own.is_none() {
+            own = Some(Told::of(&view));
+        }
+        view.apply(record);
+    })?;
+    let short = project.lost_end(run_id, &loaded)?;
+    if short.is_none() {
+        keep(project, &view, checked);
+    }
+    // A record that only a newer agentctl can read may be the first foreign one.
+    let own = match (own, &loaded.foreign) {
+        (None, Some(_)) => Some(Told::of(&view)),
+        (own, _) => own,
+    };
+    Ok(OneOf {
+        run_id: run_id.to_owned(),
+        told: Told::of(&view),
+        own,
+        foreign: loaded.foreign,
+        short,
+    })
+}
+
+/// A run, or the id of one whose journal cannot be read, and why.
+pub(super) type Looked = Result<OneOf, (String, StoreError)>;
+
+/// All runs, oldest first; those whose journals cannot be read with the reason.
+pub(super) fn all(project: &Project) -> Result<Vec<Looked>, RunError> {
+    let mut runs = Vec::new();
+    for run_id in project.run_ids()? {
+        runs.push(match one(project, &run_id) {
+            Ok(run) => Ok(run),
+            Err(e) if e.is_of_one_journal() => Err((run_id, e)),
+            Err(e) => return Err(e.into()),
+        });
+    }
+    Ok(runs)
+}
+
+/// Keeps what the run tells, unless somebody works on it or something of it must be checked again.
+pub(super) fn keep(project: &Project, view: &RunView, checked: Option<Checked>) {
+    if let Some(checked) = checked.filter(|_| projection::outcome_of(view).is_some())
+        && let Ok(told) = serde_json::to_value(Told::of(view))
+    {
+        project.keep_told(&view.run_id, checked, &told);
+    }
+}

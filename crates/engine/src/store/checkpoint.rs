@@ -1,0 +1,186 @@
+//! That a journal was read whole once, up to where, and what it told of the run. It is a cache: without it, or with one that does not
+//! fit, the journal is read from its beginning, and nothing else is different. It carries the user's mark like a record, so
+//! nobody else's is believed, and it is believed for a journal only that is still what it was: to the byte where records are
+//! read, by its length and its time where they are not.
+
+use super::{Journal, Project, StoreError, read::broken};
+use agentctl_base::untrusted;
+use agentctl_host::files::{self, Found, Opened, open_own, read_own};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::{
+    fs::{File, Metadata},
+    io::{self, Read as _},
+    os::unix::fs::MetadataExt as _,
+    path::Path,
+};
+
+/// Of the form of the file; another one is not read.
+const VERSION: u32 = 1;
+
+/// What its mark is for.
+const CHECKPOINT: &str = "checkpoint";
+
+/// Larger ones are not read.
+const MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A file's time of change: seconds and nanoseconds.
+type Time = (i64, i64);
+
+fn time_of(found: &Metadata) -> Time {
+    (found.mtime(), found.mtime_nsec())
+}
+
+/// A journal that was read whole: each record is this user's and fits the one before it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checked {
+    /// Bytes.
+    pub(super) len: u64,
+    /// The number of the last record, and its hash.
+    seq: u64,
+    hash: String,
+    /// Of all its bytes.
+    sha256: String,
+    /// When it was changed last.
+    modified: Time,
+}
+
+impl Checked {
+    pub(super) fn new(
+        len: u64,
+        (seq, hash): (u64, &str),
+        digest: &Sha256,
+        found: &Metadata,
+    ) -> Checked {
+        Checked {
+            len,
+            seq,
+            hash: hash.to_owned(),
+            sha256: hex(digest),
+            modified: time_of(found),
+        }
+    }
+
+    /// Whether the file begins with this journal, to the byte.
+    pub(super) fn begins(&self, file: &mut File) -> io::Result<bool> {
+        if file.metadata()?.len() < self.len {
+            return Ok(false);
+        }
+        let mut digest = Sha256::new();
+        let mut chunk = vec![0; 256 * 1024];
+        let mut bytes = file.take(self.len);
+        loop {
+            match bytes.read(&mut chunk)? {
+                0 => return Ok(hex(&digest) == self.sha256),
+                n => digest.update(chunk.get(..n).unwrap_or_default()),
+            }
+        }
+    }
+
+    /// What was read is what was looked at before it was read.
+    pub(super) fn still(
+        &self,
+        path: &Path,
+        (seq, hash): (u64, &str),
+        digest: &Sha256,
+    ) -> Result<(), StoreError> {
+        if (seq, hash) == (self.seq, self.hash.as_str()) && hex(digest) == self.sha256 {
+            return Ok(());
+        }
+        let why = "it was changed while it was read; try again".to_owned();
+        Err(broken(path, seq, why))
+    }
+}
+
+fn hex(digest: &Sha256) -> String {
+    agentctl_base::canonical::hex(&digest.clone().finalize())
+}
+
+#[derive(Serialize, Deserialize)]
+struct Checkpoint {
+    version: u32,
+    journal: Checked,
+    /// What it told of the run, in the words of who kept it.
+    told: Value,
+}
+
+impl Project {
+    /// The checkpoint of a run, and when it was written. None: there is none that this user's agentctl made.
+    fn checkpoint(&self, run_id: &str) -> Option<(Checkpoint, Time)> {
+        let path = self.run(run_id).ok()?.checkpoint();
+        let Found::Bytes(bytes) = read_own(&path, MAX_BYTES).ok()? else {
+            return None;
+        };
+        let mut lines = bytes.split(|b| *b == b'\n');
+        let (said, marked) = (lines.next()?, lines.next()?);
+        let marked: Value = serde_json::from_slice(marked).ok()?;
+        let mark = marked.get("mark")?.as_str()?;
+        if !self.marks(run_id).is_of_text(CHECKPOINT, said, mark) {
+            return None;
+        }
+        let checkpoint: Checkpoint = serde_json::from_slice(said).ok()?;
+        let written = time_of(&std::fs::symlink_metadata(&path).ok()?);
+        (checkpoint.version == VERSION).then_some((checkpoint, written))
+    }
+
+    /// What was checked of the run's journal.
+    pub fn checked(&self, run_id: &str) -> Option<Checked> {
+        Some(self.checkpoint(run_id)?.0.journal)
+    }
+
+    /// What the run's journal told when it was read last, if it is still that journal. None: read it.
+    pub fn told(&self, run_id: &str) -> Option<Value> {
+        let (Checkpoint { journal, told, .. }, written) = self.checkpoint(run_id)?;
+        let path = self.run(run_id).ok()?.journal();
+        let found = std::fs::symlink_metadata(&path).ok()?;
+        if !found.is_file() || found.len() != journal.len {
+            return None;
+        }
+        let modified = time_of(&found);
+        // One that was changed in the same moment in which the checkpoint was written has the same time.
+        if modified == journal.modified && modified < written {
+            return Some(told);
+        }
+        let Opened::File(mut file) = open_own(&path).ok()? else {
+            return None;
+        };
+        if !journal.begins(&mut file).ok()? {
+            return None;
+        }
+        self.keep_told(
+            run_id,
+            Checked {
+                modified,
+                ..journal
+            },
+            &told,
+        );
+        Some(told)
+    }
+
+    /// Keeps what the journal told. One that cannot be kept costs time, and nothing else: no error is told.
+    pub fn keep_told(&self, run_id: &str, journal: Checked, told: &Value) {
+        let said = json!({"version": VERSION, "journal": journal, "told": told}).to_string();
+        let said = untrusted::json(&said);
+        let marks = self.marks(run_id);
+        let (Some(mark), Ok(paths)) =
+            (marks.of_text(CHECKPOINT, said.as_bytes()), self.run(run_id))
+        else {
+            return;
+        };
+        if self.refuse_links(Some(&paths)).is_ok() {
+            let lines = format!("{said}\n{}\n", json!({"mark": mark}));
+            files::write_cache(&paths.checkpoint(), lines.as_bytes()).unwrap_or_default();
+        }
+    }
+}
+
+impl Journal {
+    /// The journal as it was written up to here. None: it is not known what is on the disk.
+    pub fn checked(&self) -> Option<Checked> {
+        self.is_current().ok().filter(|current| *current)?;
+        let found = self.file.metadata().ok()?;
+        Some(Checked::new(self.len, self.head(), &self.digest, &found))
+    }
+}

@@ -1,0 +1,408 @@
+//! Reading a journal: line by line, each record checked against the one before it, whose it is judged by its mark. What was read
+//! whole before and has not changed by a byte since (see `checkpoint`) is not checked again. Nothing is changed.
+
+use super::{
+    Event, Foreign, Marks, Record, StoreError,
+    checkpoint::Checked,
+    event::v1,
+    first::{check_run, check_version, version_of},
+};
+use crate::store::chain::chain;
+use agentctl_host::files::{Opened, open_own};
+use serde::Deserialize;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::{
+    collections::BTreeMap,
+    fs::{File, Metadata},
+    io::{BufRead as _, BufReader, Read as _, Seek as _},
+    path::{Path, PathBuf},
+};
+
+/// The first record's `prev`.
+pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// Bytes that are read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// A journal as read, its chain verified.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// Empty where they were handed on one by one.
+    pub records: Vec<Record>,
+    /// Records of event types that only a newer agentctl knows. They are in the chain and are not folded.
+    pub unknown: usize,
+    pub torn: Option<Torn>,
+    /// From where on the records are not this user's; None: all of them are.
+    pub foreign: Option<Foreign>,
+    pub(super) last_seq: u64,
+    pub(super) last_hash: String,
+    /// Bytes of the file up to the end of the last whole record.
+    pub(super) whole: u64,
+    /// The last record is whole, only its newline is missing.
+    pub(super) newline_missing: bool,
+    /// The hashes of the records that were asked for, by number; empty: there is none, so far.
+    pub(super) noted: BTreeMap<u64, String>,
+    /// An older agentctl began it: some of its records have other words.
+    pub(super) old: bool,
+}
+
+/// What a crash left behind the last whole record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Torn {
+    pub bytes: usize,
+    /// Where the bytes were kept; None while only reading.
+    pub kept_as: Option<PathBuf>,
+}
+
+/// Who sees the records one by one; with each whether it and all before it are this user's.
+pub type Each<'a> = &'a mut dyn FnMut(&Record, bool);
+
+/// A journal read from its file.
+pub(super) struct Streamed {
+    pub loaded: Loaded,
+    /// Over the bytes of its whole records.
+    pub digest: Sha256,
+    /// The file as it was when it was opened.
+    found: Metadata,
+}
+
+impl Streamed {
+    /// That it was read whole; None: something of it is missing, is not this user's, or was not understood.
+    pub fn checked(&self) -> Option<Checked> {
+        let loaded = &self.loaded;
+        let whole = loaded.last_seq > 0
+            && loaded.torn.is_none()
+            && !loaded.newline_missing
+            && loaded.unknown == 0
+            && loaded.foreign.is_none();
+        let of = || Checked::new(loaded.whole, loaded.head(), &self.digest, &self.found);
+        whole.then(of)
+    }
+}
+
+impl Loaded {
+    /// The number of the last record, and its hash.
+    pub fn head(&self) -> (u64, &str) {
+        (self.last_seq, &self.last_hash)
+    }
+
+    /// A journal's bytes, its chain verified; `path` is only named in errors. Whose it is, is not known: all of it is foreign.
+    pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, StoreError> {
+        Self::judged(path, bytes, &Marks::none())
+    }
+
+    /// The same, and whose it is.
+    pub fn judged(path: &Path, bytes: &[u8], marks: &Marks) -> Result<Self, StoreError> {
+        let mut loaded = Loaded::empty();
+        loaded.read_on(path, bytes, marks)?;
+        Ok(loaded)
+    }
+
+    /// The records that this user's agentctl wrote: those before the first that is foreign.
+    pub fn own(&self) -> &[Record] {
+        let from = self.foreign.as_ref().map_or(u64::MAX, |f| f.from);
+        let count = self.records.partition_point(|record| record.seq < from);
+        self.records.get(..count).unwrap_or_default()
+    }
+
+    /// Bytes up to the end of the last whole record.
+    pub(super) fn whole(&self) -> u64 {
+        self.whole
+    }
+
+    /// The hash of a record that was noted while reading; None: there is no such record.
+    pub(super) fn noted(&self, seq: u64) -> Option<&str> {
+        self.noted
+            .get(&seq)
+            .map(String::as_str)
+            .filter(|h| !h.is_empty())
+    }
+
+    pub(super) fn empty() -> Self {
+        Loaded {
+            records: Vec::new(),
+            unknown: 0,
+            torn: None,
+            foreign: None,
+            last_seq: 0,
+            last_hash: GENESIS.to_owned(),
+            whole: 0,
+            newline_missing: false,
+            noted: BTreeMap::new(),
+            old: false,
+        }
+    }
+
+    /// That keeps the hashes of these records.
+    fn noting(records: &[u64]) -> Self {
+        let noted = records.iter().map(|seq| (*seq, String::new()));
+        Loaded {
+            noted: noted.collect(),
+            ..Loaded::empty()
+        }
+    }
+
+    /// Takes in the bytes behind the last whole record; after an error what was taken in before it stays.
+    pub(super) fn read_on(
+        &mut self,
+        path: &Path,
+        bytes: &[u8],
+        marks: &Marks,
+    ) -> Result<(), StoreError> {
+        self.torn = None;
+        let bytes = match bytes.strip_prefix(b"\n") {
+            // The newline of a record that was read before it came.
+            Some(rest) if self.newline_missing => {
+                self.whole += 1;
+                self.newline_missing = false;
+                rest
+            }
+            _ => bytes,
+        };
+        for line in bytes.split_inclusive(|b| *b == b'\n') {
+            let record = self.take(path, line, marks)?;
+            self.records.extend(record);
+        }
+        Ok(())
+    }
+
+    /// Takes in the next line. None: it is torn, or only a newer agentctl can read it.
+    fn take(
+        &mut self,
+        path: &Path,
+        line: &[u8],
+        marks: &Marks,
+    ) -> Result<Option<Record>, StoreError> {
+        let number = self.last_seq + 1;
+        let broken = |reason: String| broken(path, number, reason);
+        let (text, ended) = ends(line);
+        if number == 1 {
+            check_version(path, text)?;
+        }
+        let line_of = match read_record(text, self) {
+            Ok(read) => read,
+            Err(_) if !ended => {
+                self.torn = Some(Torn {
+                    bytes: line.len(),
+                    kept_as: None,
+                });
+                return Ok(None);
+            }
+            Err(reason) => return Err(broken(reason)),
+        };
+        if number == 1 {
+            check_run(&line_of.event, marks.run_id()).map_err(broken)?;
+        }
+        if self.foreign.is_none() {
+            let mark = line_of.mark.as_deref();
+            let judged = marks.judge(line_of.seq, &line_of.hash, mark);
+            self.foreign = judged.err().map(|why| Foreign {
+                from: line_of.seq,
+                why,
+            });
+        }
+        let read = line_of.says(said).map_err(broken)?;
+        Ok(self.keep(read, line.len(), ended))
+    }
+
+    /// Takes in the next line of a journal that was checked before, to the byte.
+    fn take_checked(&mut self, path: &Path, line: &[u8]) -> Result<Option<Record>, StoreError> {
+        let number = self.last_seq + 1;
+        let broken = |reason: String| broken(path, number, reason);
+        let (text, ended) = ends(line);
+        if number == 1 {
+            self.old = version_of(text).is_some_and(|version| version < 2);
+        }
+        let known = match self.old {
+            true => None,
+            false => serde_json::from_slice::<Line<Option<Event>>>(text).ok(),
+        };
+        let read = match known {
+            Some(read) => read,
+            None => {
+                let read = serde_json::from_slice::<Line>(text);
+                read.map_err(|e| broken(e.to_string()))?
+                    .says(said)
+                    .map_err(broken)?
+            }
+        };
+        Ok(self.keep(read, line.len(), ended))
+    }
+
+    fn keep(&mut self, line: Line<Option<Event>>, bytes: usize, ended: bool) -> Option<Record> {
+        if let Some(noted) = self.noted.get_mut(&line.seq) {
+            noted.clone_from(&line.hash);
+        }
+        self.last_seq = line.seq;
+        self.last_hash.clone_from(&line.hash);
+        self.whole += bytes as u64;
+        self.newline_missing = !ended;
+        let record = line.event.map(|event| Record {
+            seq: line.seq,
+            at: line.at,
+            prev: line.prev,
+            hash: line.hash,
+            event,
+        });
+        self.unknown += usize::from(record.is_none());
+        record
+    }
+}
+
+/// How a journal is read.
+pub(super) struct Reading<'a> {
+    pub marks: &'a Marks,
+    /// What need not be checked again, when it is still the same to the byte.
+    pub checked: Option<&'a Checked>,
+    /// The records whose hashes are kept.
+    pub note: &'a [u64],
+    pub each: Each<'a>,
+}
+
+/// Reads a journal's file to its end.
+pub(super) fn stream(path: &Path, reading: Reading<'_>) -> Result<Streamed, StoreError> {
+    let Reading {
+        marks,
+        checked,
+        note,
+        each,
+    } = reading;
+    let failed = |e| StoreError::io("read", path)(e);
+    let mut file = opened(path)?;
+    let found = file.metadata().map_err(failed)?;
+    let begins = |checked: &&Checked| checked.begins(&mut file).unwrap_or(false);
+    let checked = checked.filter(begins);
+    file.rewind().map_err(failed)?;
+    let mut lines = BufReader::with_capacity(CHUNK, file);
+    let mut streamed = Streamed {
+        loaded: Loaded::noting(note),
+        digest: Sha256::new(),
+        found,
+    };
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if lines.read_until(b'\n', &mut line).map_err(failed)? == 0 {
+            return Ok(streamed);
+        }
+        let loaded = &mut streamed.loaded;
+        let before = loaded.last_seq;
+        let record = match checked {
+            Some(checked) if loaded.whole < checked.len => loaded.take_checked(path, &line)?,
+            _ => loaded.take(path, &line, marks)?,
+        };
+        if loaded.last_seq > before {
+            streamed.digest.update(&line);
+        }
+        if let Some(record) = record {
+            each(&record, loaded.foreign.is_none());
+        }
+        if let Some(checked) = checked.filter(|checked| loaded.whole == checked.len) {
+            checked.still(path, loaded.head(), &streamed.digest)?;
+        }
+    }
+}
+
+/// A journal is this program's own: what stands in its place as a link, a pipe or a device is not waited for.
+fn opened(path: &Path) -> Result<File, StoreError> {
+    let failed = StoreError::io("read", path);
+    match open_own(path) {
+        Ok(Opened::File(file)) => Ok(file),
+        Ok(Opened::Missing) => Err(failed(std::io::ErrorKind::NotFound.into())),
+        Ok(Opened::Odd(why)) => Err(failed(std::io::Error::other(why))),
+        Err(e) => Err(failed(e)),
+    }
+}
+
+/// All of a journal's bytes.
+pub(super) fn bytes_of(path: &Path) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::new();
+    let read = opened(path)?.read_to_end(&mut bytes);
+    read.map_err(StoreError::io("read", path))?;
+    Ok(bytes)
+}
+
+pub(super) fn broken(path: &Path, line: u64, reason: String) -> StoreError {
+    StoreError::Broken {
+        path: path.to_owned(),
+        line,
+        reason,
+    }
+}
+
+/// The line without its newline, and whether it has one.
+fn ends(line: &[u8]) -> (&[u8], bool) {
+    match line.strip_suffix(b"\n") {
+        Some(text) => (text, true),
+        None => (line, false),
+    }
+}
+
+/// A line of the file.
+#[derive(Deserialize)]
+pub(super) struct Line<E = Value> {
+    pub seq: u64,
+    pub at: String,
+    pub prev: String,
+    pub hash: String,
+    /// Whose record it is; None: not said. It is not part of the chain.
+    #[serde(default)]
+    mark: Option<String>,
+    pub event: E,
+}
+
+impl<E> Line<E> {
+    fn says<F>(self, said: impl FnOnce(E) -> Result<F, String>) -> Result<Line<F>, String> {
+        Ok(Line {
+            seq: self.seq,
+            at: self.at,
+            prev: self.prev,
+            hash: self.hash,
+            mark: self.mark,
+            event: said(self.event)?,
+        })
+    }
+}
+
+fn read_record(text: &[u8], before: &Loaded) -> Result<Line, String> {
+    let line: Line = serde_json::from_slice(text).map_err(|e| format!("not a record: {e}"))?;
+    if line.seq != before.last_seq + 1 {
+        return Err(format!(
+            "record {} follows record {}: records are missing or were moved",
+            line.seq, before.last_seq
+        ));
+    }
+    if line.prev != before.last_hash {
+        return Err(
+            "the record does not follow the one before it (its `prev` is another hash)".into(),
+        );
+    }
+    // The hash is taken over the event as it stands in the file, with keys that this version does not know.
+    if chain(&line.prev, line.seq, &line.at, &line.event.to_string()) != line.hash {
+        return Err("the record was changed after it was written (its hash does not fit)".into());
+    }
+    Ok(line)
+}
+
+/// What a record's event says. None: it is of a type that only a newer agentctl knows.
+fn said(event: Value) -> Result<Option<Event>, String> {
+    let event = v1::in_words_of_today(event);
+    match Event::deserialize(&event) {
+        Ok(event) => Ok(Some(event)),
+        Err(e) if is_known(&event) => Err(format!("the event cannot be read: {e}")),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether this version knows the event's type: then what it cannot read is a fault, not news.
+fn is_known(event: &Value) -> bool {
+    let Some(kind) = event.get("type").and_then(Value::as_str) else {
+        return true;
+    };
+    let probe = serde_json::json!({ "type": kind });
+    match serde_json::from_value::<Event>(probe) {
+        Ok(_) => true,
+        Err(e) => !e.to_string().starts_with("unknown variant"),
+    }
+}
