@@ -12,7 +12,7 @@ use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::toolset::{
     BackendError, BackendErrorKind, BackendResult, ByPerson, ClientWords, Difference, Document,
-    Fault, Found, PlaceWords, Resources,
+    Fault, Forgotten, Found, PlaceWords, Resources,
 };
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
@@ -136,6 +136,17 @@ impl Resources for N8n {
             let kept = if_any(self.backend().version(&id, &head.id).await)?.map(document);
             Ok(kept.filter(|document| document.revision == revision))
         })
+    }
+
+    fn forget<'a>(
+        &'a self,
+        id: &'a str,
+        revisions: &'a [String],
+        really: bool,
+    ) -> BoxFuture<'a, BackendResult<Forgotten>> {
+        let id = WorkflowId(id.to_owned());
+        let forgotten = self.backend().forget_versions(&id, revisions, really);
+        Box::pin(std::future::ready(forgotten))
     }
 
     fn parse(&self, text: &str) -> Option<Document> {

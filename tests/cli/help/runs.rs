@@ -239,7 +239,7 @@ fn status() {
 #[test]
 fn runs() {
     insta::assert_snapshot!(help("runs"), @r"
-    List, show and verify runs
+    List, show, verify and prune runs
 
     Usage: agentctl runs [OPTIONS] <COMMAND>
 
@@ -248,6 +248,7 @@ fn runs() {
       show    One run: what was asked, what happened, how it ended
       adopt   Make a run yours that your agentctl did not write, after looking at what it would let
               happen
+      prune   Take away runs that nothing needs any more: journals, snapshots, results, versions
       verify  Check the hash chain of a journal, and whose it is (all runs when none is named)
       help    Print this message or the help of the given subcommand(s)
 
@@ -296,6 +297,29 @@ fn runs() {
     Such a run came with the folder, was written by an older agentctl, or without a folder of your own
     (AGENTCTL_HOME). Until it is adopted it is shown and nothing is done with it: resume, answer and
     undo end with exit code 5.
+    ");
+    insta::assert_snapshot!(help("runs prune"), @r"
+    Take away runs that nothing needs any more: journals, snapshots, results, versions
+
+    Usage: agentctl runs prune [OPTIONS]
+
+    Options:
+          --older-than <DAYS>
+              Only runs of which nothing was written for so many days
+
+          --keep <N>
+              Not the newest N runs
+
+      -y, --yes
+              Do it
+
+    Examples:
+      agentctl runs prune --keep 100
+      agentctl runs prune --older-than 30 --yes
+
+    Without --yes it only says what would go, and how much that is. What stays: the active run, runs
+    that have not ended, the last run that changed a workflow, runs whose snapshots are needed to take
+    another one back, runs that are not yours or cannot be read.
     ");
     insta::assert_snapshot!(help("runs verify"), @r"
     Check the hash chain of a journal, and whose it is (all runs when none is named)

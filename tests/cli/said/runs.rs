@@ -353,6 +353,17 @@ fn status_runs_approvals_and_usage() {
     -- stderr --
     error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
     "#);
+    insta::assert_snapshot!(project.said("runs prune"), @r"
+    exit code 2
+    -- stderr --
+    error: it is not said which runs may go
+    hint: --keep N, --older-than DAYS, or both
+    ");
+    insta::assert_snapshot!(project.said("runs prune --keep 0"), @r"
+    exit code 0
+    would go: 0 runs, 0 results, 0 versions of workflows; 0 kB
+    stay: 1 active
+    ");
     insta::assert_snapshot!(project.said("approvals show"), @r"
     exit code 0
     run [RUN] waits for no approval

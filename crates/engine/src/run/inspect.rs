@@ -267,8 +267,8 @@ pub async fn resource_changes(
 }
 
 /// The changes of a resource that this user's records tell of.
-pub(super) fn made(id: &str, runs: &[OneOf]) -> Vec<Made> {
-    let told = runs.iter();
+pub(super) fn made<'r>(id: &str, runs: impl IntoIterator<Item = &'r OneOf>) -> Vec<Made> {
+    let told = runs.into_iter();
     history::of_resource(
         id,
         told.map(|run| (run.run_id.as_str(), run.own().changes.as_slice())),

@@ -33,6 +33,7 @@ mod models;
 mod options;
 mod plan_tools;
 mod projection;
+mod prune;
 mod push;
 mod questions;
 mod recorder;
@@ -76,6 +77,7 @@ pub use inspect::{
 };
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, SessionGiven, Unobserved};
+pub use prune::{Kept, PruneTerms, Pruned, prunable, prune};
 pub use push::{Pushed, USER, push};
 pub use questions::fits;
 pub use report::{Reply, RunReport, exit_code};

@@ -20,6 +20,8 @@ pub(super) struct Told {
     pub session: Option<SessionOf>,
     /// None: running now, or killed.
     pub outcome: Option<Outcome>,
+    /// It has ended: nothing goes on with it.
+    pub over: bool,
     /// What it changed and can claim, by id.
     pub resources: Vec<String>,
     pub changes: Vec<Changed>,
@@ -40,6 +42,7 @@ impl Told {
             request: request.unwrap_or_default().to_owned(),
             session: view.session.clone(),
             outcome: projection::outcome_of(view),
+            over: view.ended.is_some(),
             resources: resources.map(str::to_owned).collect(),
             changes: view.changes.clone(),
             snapshots: view.snapshots.clone(),

@@ -23,7 +23,8 @@ use crate::toolset::{Fault, ResourceId};
 use crate::{
     flow::RunLog,
     store::{
-        Event, Journal, ProjectLock, Record, Snapshots, StateFile, StoreError, event::JOURNAL_VERSION,
+        Event, Journal, ProjectLock, Record, Snapshots, StateFile, StoreError,
+        event::JOURNAL_VERSION,
     },
     view::RunView,
 };

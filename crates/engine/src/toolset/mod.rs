@@ -18,7 +18,7 @@ pub use content::{
 pub use error::{BackendError, BackendErrorKind, BackendResult};
 pub use none::NoResources;
 pub use resource::{
-    ByPerson, ClientWords, Difference, Document, Found, PlaceWords, Resources, keyed,
+    ByPerson, ClientWords, Difference, Document, Forgotten, Found, PlaceWords, Resources, keyed,
 };
 
 pub use crate::store::{ResourceId, ResourceMark};

@@ -105,6 +105,13 @@ pub enum ByPerson {
     Undone,
 }
 
+/// Earlier states that were removed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Forgotten {
+    pub versions: u64,
+    pub bytes: u64,
+}
+
 /// The resources of a toolset, for what the engine does with them by itself: undo, compare, take over, verify. A model's calls never
 /// come here.
 pub trait Resources: Send + Sync {
@@ -135,6 +142,16 @@ pub trait Resources: Send + Sync {
         id: &'a str,
         revision: &'a str,
     ) -> BoxFuture<'a, BackendResult<Option<Document>>>;
+    /// Removes the states of these revisions where what keeps them keeps earlier ones, as of a resource that was changed so often
+    /// that nobody needs them; `really` false: only says what that would be.
+    fn forget<'a>(
+        &'a self,
+        _id: &'a str,
+        _revisions: &'a [String],
+        _really: bool,
+    ) -> BoxFuture<'a, BackendResult<Forgotten>> {
+        Box::pin(std::future::ready(Ok(Forgotten::default())))
+    }
     /// What a snapshot's text holds; None: nothing that can be put back.
     fn parse(&self, text: &str) -> Option<Document>;
     /// The text of a snapshot.

@@ -17,6 +17,7 @@ mod explorer;
 mod guards;
 mod many;
 mod packs;
+mod pruning;
 mod resources;
 mod rules;
 mod runs;

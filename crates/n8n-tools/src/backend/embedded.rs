@@ -5,8 +5,8 @@
 use super::address::{FOLDER, id_of_path, looks_like_path, path_of, relative};
 use super::{
     Backend, BackendAbilities, BackendError, BackendResult, BrokenFile, CredentialHead,
-    ExecutionHead, ExecutionQuery, InstanceCheck, ListQuery, Listing, NodeTypesFile, Stored,
-    TemplateHead, TriggerCall, Triggered, VersionHead, document, slug,
+    ExecutionHead, ExecutionQuery, Forgotten, InstanceCheck, ListQuery, Listing, NodeTypesFile,
+    Stored, TemplateHead, TriggerCall, Triggered, VersionHead, document, slug,
 };
 use agentctl_base::BoxFuture;
 use agentctl_host::files::{Existing, Files, Found, tidy};
@@ -225,6 +225,33 @@ impl EmbeddedBackend {
         Ok(heads)
     }
 
+    fn forget_versions_now(
+        &self,
+        id: &WorkflowId,
+        graph_hashes: &[String],
+        really: bool,
+    ) -> BackendResult<Forgotten> {
+        let folder = version_folder(id);
+        let mut forgotten = Forgotten::default();
+        for name in self.files.names(&folder)? {
+            let path = folder.join(&name);
+            let is_version = version_number(&name).is_some();
+            let Some(Place::Workflow(workflow, bytes)) =
+                is_version.then(|| self.look(&path)).transpose()?
+            else {
+                continue;
+            };
+            if graph_hashes.contains(&graph_hash(&workflow)) {
+                forgotten.versions += 1;
+                forgotten.bytes += bytes.len() as u64;
+                if really {
+                    self.files.remove(&path)?;
+                }
+            }
+        }
+        Ok(forgotten)
+    }
+
     fn version_now(&self, id: &WorkflowId, version: &str) -> BackendResult<Workflow> {
         let unknown = || {
             BackendError::not_found(format!("workflow `{id}` has no version `{version}`"))
@@ -364,6 +391,14 @@ impl Backend for EmbeddedBackend {
         id: &'a WorkflowId,
     ) -> BoxFuture<'a, BackendResult<Vec<VersionHead>>> {
         ready(self.versions_now(id))
+    }
+    fn forget_versions(
+        &self,
+        id: &WorkflowId,
+        graph_hashes: &[String],
+        really: bool,
+    ) -> BackendResult<Forgotten> {
+        self.forget_versions_now(id, graph_hashes, really)
     }
     fn version<'a>(
         &'a self,

@@ -10,7 +10,7 @@ mod live;
 mod slug;
 mod types;
 
-pub use agentctl_engine::toolset::{BackendError, BackendErrorKind, BackendResult};
+pub use agentctl_engine::toolset::{BackendError, BackendErrorKind, BackendResult, Forgotten};
 pub use choice::{BackendName, Choice, ChoiceError, Offered, Target, choose};
 pub use embedded::EmbeddedBackend;
 pub use live::{LiveBackend, RestTarget, release_at};
@@ -64,6 +64,16 @@ pub trait Backend: Send + Sync {
 
     fn versions<'a>(&'a self, id: &'a WorkflowId)
     -> BoxFuture<'a, BackendResult<Vec<VersionHead>>>;
+    /// Removes the versions of these graphs that are kept in the project; `really` false: only says what that would be. A backend
+    /// that keeps none there has none to remove.
+    fn forget_versions(
+        &self,
+        _id: &WorkflowId,
+        _graph_hashes: &[String],
+        _really: bool,
+    ) -> BackendResult<Forgotten> {
+        Ok(Forgotten::default())
+    }
     fn version<'a>(
         &'a self,
         id: &'a WorkflowId,

@@ -1,6 +1,7 @@
-//! `agentctl runs list|show|adopt|verify`: looking at runs.
+//! `agentctl runs list|show|adopt|verify|prune`: looking at runs, and taking old ones away.
 
 mod adopt;
+mod prune;
 
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -16,7 +17,7 @@ use console::style;
 use serde_json::json;
 use std::path::Path;
 
-/// List, show and verify runs
+/// List, show, verify and prune runs
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  agentctl runs list")]
 pub enum RunsCommand {
@@ -40,6 +41,7 @@ pub enum RunsCommand {
         #[arg(long, short)]
         yes: bool,
     },
+    Prune(prune::PruneArgs),
     /// Check the hash chain of a journal, and whose it is (all runs when none is named)
     #[command(after_help = "Example:\n  agentctl runs verify")]
     Verify {
@@ -76,6 +78,7 @@ pub fn runs(root: &Path, command: &RunsCommand, out: &Output) -> Result<Exit, Cl
     match command {
         RunsCommand::List => list(&project, out),
         RunsCommand::Show { run } => show(root, &project, run, out),
+        RunsCommand::Prune(args) => prune::prune(root, args, out),
         RunsCommand::Verify { run } => verify(&project, run.as_deref(), out),
         RunsCommand::Adopt { run, yes } => adopt::adopt(root, run, *yes, out),
     }
