@@ -6,6 +6,7 @@ pub mod canonical;
 pub mod decision;
 pub mod foreign;
 pub mod lazy_regex;
+pub mod length;
 pub mod line_diff;
 pub mod model;
 pub mod own_words;

@@ -1,7 +1,8 @@
 //! The most that one answer of a tool may hold. Lists and texts come in pages before this; here a single thing that is larger
-//! than a page (a node with a book in it, a template, many long learnings) is cut, and the answer says so. Pure.
+//! than a page (a node with a book in it, a template, many long learnings) is cut, and the answer says so, and where. Pure.
 
-use crate::toolset::{PAGE_BYTES, longest_length, written_length};
+use crate::toolset::PAGE_BYTES;
+use agentctl_base::length::{longest_length, written_length};
 use serde_json::{Map, Value, json};
 
 /// A page, and what stands around it.
@@ -16,7 +17,11 @@ const LEFT: [(usize, usize); 5] = [
     (80, 10),
 ];
 
-/// The content as it is when it fits; else with its long texts and lists cut.
+/// So many of the places that were cut are named.
+const MOST_NAMED: usize = 20;
+
+/// The content as it is when it fits; else with its long texts and lists cut: `cut` says so, `cut_at` has the JSON pointers of the
+/// first places.
 pub(super) fn within(content: Value) -> Value {
     if longest_length(&content) <= MOST_BYTES {
         return content;
@@ -31,11 +36,17 @@ pub(super) fn within(content: Value) -> Value {
         )
     };
     for (chars, items) in LEFT {
-        let mut smaller = match cut(&content, chars, items) {
+        let mut cutting = Cutting {
+            chars,
+            items,
+            places: Vec::new(),
+        };
+        let mut smaller = match cutting.cut(&content, &mut String::new()) {
             Value::Object(map) => map,
             other => Map::from_iter([("answer".to_owned(), other)]),
         };
         smaller.insert("cut".into(), told(chars, items).into());
+        smaller.insert("cut_at".into(), cutting.places.into());
         let smaller = Value::Object(smaller);
         if written_length(&smaller) <= MOST_BYTES {
             return smaller;
@@ -44,71 +55,77 @@ pub(super) fn within(content: Value) -> Value {
     json!({"cut": format!("the answer has {bytes} bytes, too many parts to show any; ask for less")})
 }
 
-fn cut(value: &Value, chars: usize, items: usize) -> Value {
-    match value {
-        Value::String(text) => match text.char_indices().nth(chars) {
-            None => value.clone(),
-            Some((at, _)) => format!("{}… (cut)", text.get(..at).unwrap_or_default()).into(),
-        },
-        Value::Array(list) => list
-            .iter()
-            .take(items)
-            .map(|item| cut(item, chars, items))
-            .collect(),
-        Value::Object(map) => map
-            .iter()
-            .map(|(key, item)| (key.clone(), cut(item, chars, items)))
-            .collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+struct Cutting {
+    chars: usize,
+    items: usize,
+    places: Vec<String>,
+}
+
+impl Cutting {
+    fn cut(&mut self, value: &Value, at: &mut String) -> Value {
+        match value {
+            Value::String(text) => match text.char_indices().nth(self.chars) {
+                None => value.clone(),
+                Some((end, _)) => {
+                    self.name(at);
+                    format!("{}… (cut)", text.get(..end).unwrap_or_default()).into()
+                }
+            },
+            Value::Array(list) => {
+                if list.len() > self.items {
+                    self.name(at);
+                }
+                let kept = list.iter().take(self.items).enumerate();
+                kept.map(|(i, item)| self.below(at, &i.to_string(), item))
+                    .collect()
+            }
+            Value::Object(map) => map
+                .iter()
+                .map(|(key, item)| (key.clone(), self.below(at, key, item)))
+                .collect(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        }
+    }
+
+    fn below(&mut self, at: &mut String, key: &str, value: &Value) -> Value {
+        let end = at.len();
+        at.push('/');
+        at.push_str(&key.replace('~', "~0").replace('/', "~1"));
+        let cut = self.cut(value, at);
+        at.truncate(end);
+        cut
+    }
+
+    fn name(&mut self, at: &str) {
+        if self.places.len() < MOST_NAMED {
+            self.places.push(at.to_owned());
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::prelude::*;
-
-    fn any_value() -> impl Strategy<Value = Value> {
-        let leaf = prop_oneof![
-            Just(Value::Null),
-            any::<bool>().prop_map(Value::from),
-            any::<i64>().prop_map(Value::from),
-            any::<String>().prop_map(Value::from),
-        ];
-        leaf.prop_recursive(4, 24, 5, |inner| {
-            let map = prop::collection::hash_map(any::<String>(), inner.clone(), 0..5);
-            prop_oneof![
-                prop::collection::vec(inner, 0..5).prop_map(Value::Array),
-                map.prop_map(|map| Value::Object(map.into_iter().collect())),
-            ]
-        })
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn a_length_is_that_of_the_text(map in any_value(), text: String, n: f64, i: i64) {
-            let value = json!({"map": map, "list": [text.clone(), n, i, true, false, null], (text): [], "o": {}});
-            proptest::prop_assert_eq!(written_length(&value), value.to_string().len());
-            proptest::prop_assert!(longest_length(&value) >= value.to_string().len());
-        }
-    }
 
     #[test]
     fn what_fits_stays_and_what_does_not_is_cut_and_says_so() {
         let small = json!({"text": "word ".repeat(PAGE_BYTES / 5)});
         assert_eq!(within(small.clone()), small);
 
-        let node = json!({"id": "w", "nodes": [{"name": "Code", "js": "ä".repeat(MOST_BYTES)}]});
+        let node = json!({"id": "w", "nodes": [{"name": "Code", "js/x": "ä".repeat(MOST_BYTES)}]});
         let shown = within(node);
         assert_eq!(shown["id"], "w");
         assert_eq!(
-            shown["nodes"][0]["js"].as_str().unwrap(),
+            shown["nodes"][0]["js/x"].as_str().unwrap(),
             format!("{}… (cut)", "ä".repeat(20_000))
         );
         assert!(shown["cut"].as_str().unwrap().contains("20000 characters"));
+        assert_eq!(shown["cut_at"], json!(["/nodes/0/js~1x"]));
+        assert!(shown.pointer("/nodes/0/js~1x").is_some());
 
-        let list = json!({"found": vec!["a name of some length"; 100_000]});
-        assert_eq!(within(list)["found"].as_array().unwrap().len(), 1_000);
+        let list = within(json!({"found": vec!["a name of some length"; 100_000]}));
+        assert_eq!(list["found"].as_array().unwrap().len(), 1_000);
+        assert_eq!(list["cut_at"], json!(["/found"]));
 
         let map: Map<String, Value> = (0..90_000).map(|n| (format!("k{n}"), json!(n))).collect();
         assert!(within(Value::Object(map)).to_string().len() < 200);

@@ -2,6 +2,7 @@
 
 use super::error::{BackendError, BackendErrorKind};
 use agentctl_base::decision::Decision;
+use agentctl_base::length::{longest_length, written_length};
 use agentctl_base::model::{ToolResult, ToolStatus};
 use serde_json::{Value, json};
 
@@ -84,54 +85,6 @@ pub fn page(items: Vec<Value>, cursor: Option<&str>) -> Result<Page, String> {
         next: (end < total).then(|| end.to_string()),
         total,
     })
-}
-
-/// Bytes of the value's JSON without spaces.
-pub fn written_length(value: &Value) -> usize {
-    match value {
-        Value::Null | Value::Bool(true) => 4,
-        Value::Bool(false) => 5,
-        Value::Number(number) => number.to_string().len(),
-        Value::String(text) => quoted_length(text),
-        Value::Array(items) => {
-            2 + items
-                .iter()
-                .map(|item| written_length(item) + 1)
-                .sum::<usize>()
-                - usize::from(!items.is_empty())
-        }
-        Value::Object(map) => {
-            let entries = map.iter();
-            let written = entries.map(|(key, item)| quoted_length(key) + written_length(item) + 2);
-            2 + written.sum::<usize>() - usize::from(!map.is_empty())
-        }
-    }
-}
-
-/// The most bytes that it can have, found without a look into its texts: most values are far from any limit.
-pub fn longest_length(value: &Value) -> usize {
-    let longest = |text: &str| 6 * text.len() + 4; // each character as \u0000, quotes, colon, comma
-    match value {
-        Value::Null | Value::Bool(_) | Value::Number(_) => 32,
-        Value::String(text) => longest(text),
-        Value::Array(items) => 4 + items.iter().map(longest_length).sum::<usize>(),
-        Value::Object(map) => {
-            let entries = map.iter();
-            4 + entries
-                .map(|(key, item)| longest(key) + longest_length(item))
-                .sum::<usize>()
-        }
-    }
-}
-
-/// With its quotes and what is escaped in it.
-fn quoted_length(text: &str) -> usize {
-    let more = |b: u8| match b {
-        b'"' | b'\\' | 8 | b'\t' | b'\n' | 12 | b'\r' => 1,
-        0..0x20 => 5, // \u0000
-        _ => 0,
-    };
-    text.len() + 2 + text.bytes().map(more).sum::<usize>()
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -12,8 +12,7 @@ pub use call::{
     Reserved, Settling, Touches,
 };
 pub use content::{
-    Outcome, PAGE_BYTES, Page, backend_failure, error_content, is_unreachable, longest_length,
-    page, text_page, written_length,
+    Outcome, PAGE_BYTES, Page, backend_failure, error_content, is_unreachable, page, text_page,
 };
 pub use error::{BackendError, BackendErrorKind, BackendResult};
 pub use none::NoResources;
