@@ -13,6 +13,7 @@ pub mod fit;
 pub mod hash;
 pub mod layout;
 pub mod needs;
+pub mod part;
 pub mod rehearsal;
 pub mod tree;
 mod trigger;

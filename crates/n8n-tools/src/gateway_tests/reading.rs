@@ -129,8 +129,89 @@ async fn the_final_check_compares_with_the_one_before() {
     );
 }
 
+/// All answers of get_workflow, page by page.
+async fn pages(b: &mut Bench, mut args: Value) -> Vec<Value> {
+    let mut pages = Vec::new();
+    loop {
+        let page = b.ok("writer", "get_workflow", args.clone()).await;
+        assert!(page.to_string().len() < 130_000);
+        assert_eq!(page.get("cut"), None);
+        let next = page.get("next_cursor").cloned();
+        assert_eq!(page.get("left").is_some(), next.is_some());
+        pages.push(page);
+        match next {
+            Some(next) => args["cursor"] = next,
+            None => return pages,
+        }
+    }
+}
+
+fn names<'v>(pages: &'v [Value], nodes: &str) -> Vec<&'v str> {
+    let of_page = |page: &'v Value| page.pointer(nodes).unwrap().as_array().unwrap();
+    let all = pages.iter().flat_map(of_page);
+    all.map(|node| node["name"].as_str().unwrap()).collect()
+}
+
 #[tokio::test]
 async fn a_large_workflow_comes_in_pages() {
+    for (count, bytes) in [(40, 10_000), (500, 200), (1_000, 5)] {
+        let mut b = bench();
+        let path = b.dir.path().join("workflows");
+        std::fs::create_dir_all(&path).unwrap();
+        let mut workflow = chain("big", count);
+        for node in &mut workflow.nodes {
+            node.set("notes", json!("n".repeat(bytes)));
+        }
+        let wired: Vec<String> = (workflow.edges())
+            .map(|(from, _, _, link)| format!("{from} -> {}", link.node))
+            .collect();
+        std::fs::write(path.join("big.json"), workflow.to_text()).unwrap();
+        let in_order: Vec<String> = (0..count).map(|i| format!("Node {i}")).collect();
+
+        let full = pages(&mut b, json!({"workflow_id": "big"})).await;
+        assert!(full.len() > 1);
+        assert_eq!(full[0]["node_count"], count);
+        assert_eq!(names(&full, "/workflow/nodes"), in_order);
+        let mut connections: Vec<&String> = Vec::new();
+        for page in &full {
+            connections.extend(page["workflow"]["connections"].as_object().unwrap().keys());
+        }
+        assert_eq!(
+            connections,
+            in_order[..count - 1].iter().collect::<Vec<_>>()
+        );
+        assert_eq!(full[0]["workflow"]["name"], workflow.name());
+
+        let short = pages(&mut b, json!({"workflow_id": "big", "view": "summary"})).await;
+        assert_eq!(names(&short, "/nodes"), in_order);
+        let lines = short
+            .iter()
+            .flat_map(|p| p["connections"].as_array().unwrap());
+        assert_eq!(
+            lines.map(|l| l.as_str().unwrap()).collect::<Vec<_>>(),
+            wired
+        );
+
+        let about = pages(
+            &mut b,
+            json!({"workflow_id": "big", "about": "rename Node 31"}),
+        )
+        .await;
+        assert!(
+            about[0].to_string().len() < 10_000 + 6 * bytes,
+            "{}",
+            about[0]
+        );
+        assert!(names(&about[..1], "/workflow/nodes").contains(&"Node 31"));
+        assert_eq!(about[0]["left"]["named"], 0);
+        let once: BTreeSet<&str> = names(&about, "/workflow/nodes").into_iter().collect();
+        assert_eq!(once.len(), count);
+        assert_eq!(names(&about, "/workflow/nodes").len(), count);
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_is_of_one_state_and_one_question() {
     let mut b = bench();
     let path = b.dir.path().join("workflows");
     std::fs::create_dir_all(&path).unwrap();
@@ -139,36 +220,81 @@ async fn a_large_workflow_comes_in_pages() {
         node.set("notes", json!("n".repeat(10_000)));
     }
     std::fs::write(path.join("big.json"), workflow.to_text()).unwrap();
-    let mut names = Vec::new();
-    let mut cursor = Value::Null;
-    loop {
+    let first = b
+        .ok("writer", "get_workflow", json!({"workflow_id": "big"}))
+        .await;
+    let cursor = first["next_cursor"].as_str().unwrap().to_owned();
+    let (at, mark) = cursor.split_once('-').unwrap();
+    for wrong in [
+        json!({"cursor": "99"}),
+        json!({"cursor": format!("4000-{mark}")}),
+        json!({"cursor": format!("{at}-00000000")}),
+        json!({"cursor": cursor, "view": "summary"}),
+        json!({"cursor": cursor, "about": "Node 7"}),
+    ] {
         let mut args = json!({"workflow_id": "big"});
-        if !cursor.is_null() {
-            args["cursor"] = cursor.clone();
-        }
-        let page = b.ok("writer", "get_workflow", args).await;
-        assert!(page.to_string().len() < 130_000);
-        assert_eq!(page["node_count"], 40);
-        for node in page["workflow"]["nodes"].as_array().unwrap() {
-            names.push(node["name"].as_str().unwrap().to_owned());
+        args.as_object_mut()
+            .unwrap()
+            .extend(wrong.as_object().unwrap().clone());
+        let answer = b.call("writer", "get_workflow", args).await;
+        assert_eq!(answer.content["rule"], "arguments", "{wrong}");
+    }
+    // What was changed meanwhile is not read on: a node would be missing or come twice.
+    b.ok(
+        "writer",
+        "update_workflow",
+        set("big", "id-1", json!("other")),
+    )
+    .await;
+    let args = json!({"workflow_id": "big", "cursor": cursor});
+    let answer = b.call("writer", "get_workflow", args).await;
+    assert!(
+        answer.content["error"]
+            .as_str()
+            .unwrap()
+            .contains("another state")
+    );
+}
+
+/// A node that alone is larger than a page is cut, which is told; no other node is.
+#[tokio::test]
+async fn a_huge_node_is_cut_alone() {
+    let mut b = bench();
+    let path = b.dir.path().join("workflows");
+    std::fs::create_dir_all(&path).unwrap();
+    let mut workflow = chain("big", 12);
+    workflow.nodes[5].set("notes", json!("n".repeat(400_000)));
+    let secret = json!({"password": "hunter2hunter2"});
+    workflow.nodes[7].set("parameters", secret);
+    std::fs::write(path.join("big.json"), workflow.to_text()).unwrap();
+    let mut args = json!({"workflow_id": "big"});
+    let (mut seen, mut cut) = (Vec::new(), Vec::new());
+    loop {
+        let page = b.ok("writer", "get_workflow", args.clone()).await;
+        let nodes = page["workflow"]["nodes"].as_array().unwrap();
+        seen.extend(nodes.iter().map(|n| n["name"].as_str().unwrap().to_owned()));
+        if page.get("cut").is_some() {
+            assert_eq!(page["cut_at"], json!(["/workflow/nodes/0/notes"]));
+            cut.push(nodes[0]["name"].clone());
         }
         match page.get("next_cursor") {
-            Some(next) => cursor = next.clone(),
+            Some(next) => args["cursor"] = next.clone(),
             None => break,
         }
     }
     assert_eq!(
-        names,
-        (0..40).map(|i| format!("Node {i}")).collect::<Vec<_>>()
+        seen,
+        (0..12).map(|i| format!("Node {i}")).collect::<Vec<_>>()
     );
-    let wrong = b
-        .call(
-            "writer",
-            "get_workflow",
-            json!({"workflow_id": "big", "cursor": "99"}),
-        )
-        .await;
-    assert_eq!(wrong.content["rule"], "arguments");
+    assert_eq!(cut, ["Node 5"]);
+    // Whether a hidden value is looked for or another one makes no difference.
+    let mut first = Vec::new();
+    for guess in ["\"hunter2hunter2\"", "\"hunter3hunter3\""] {
+        let args = json!({"workflow_id": "big", "about": guess});
+        let page = b.ok("writer", "get_workflow", args).await;
+        first.push(page["workflow"]["nodes"].clone());
+    }
+    assert_eq!(first[0], first[1]);
 }
 
 /// Its rules are its own: what it says stands beside our verdict, which it cannot turn.

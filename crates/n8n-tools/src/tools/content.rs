@@ -2,7 +2,7 @@
 
 use crate::backend::Stored;
 use agentctl_engine::toolset::Outcome;
-use agentctl_n8n::{Finding, Severity, Workflow};
+use agentctl_n8n::{Finding, Node, Severity};
 use serde_json::{Map, Value, json};
 
 pub(super) fn bad_cursor(why: String) -> Outcome {
@@ -27,41 +27,17 @@ pub(super) fn head(stored: &Stored) -> Map<String, Value> {
     map
 }
 
-/// Names, types and wiring: enough to plan with, a tenth of the size.
-pub(super) fn summary(workflow: &Workflow) -> (Vec<Value>, Vec<String>) {
-    let nodes = workflow
-        .nodes
-        .iter()
-        .map(|node| {
-            let mut map = Map::new();
-            map.insert("id".into(), json!(node.id()));
-            map.insert("name".into(), json!(node.name()));
-            map.insert("type".into(), json!(node.node_type()));
-            map.insert("typeVersion".into(), json!(node.type_version()));
-            if node.disabled() {
-                map.insert("disabled".into(), Value::Bool(true));
-            }
-            Value::Object(map)
-        })
-        .collect();
-    let edges = workflow
-        .edges()
-        .map(|(from, kind, output, link)| {
-            let port = |kind: &str, index: u32| match (kind, index) {
-                ("main", 0) => String::new(),
-                ("main", n) => format!("[{n}]"),
-                (kind, 0) => format!("[{kind}]"),
-                (kind, n) => format!("[{kind} {n}]"),
-            };
-            format!(
-                "{from}{} -> {}{}",
-                port(kind, output),
-                link.node,
-                port(&link.kind, link.index)
-            )
-        })
-        .collect();
-    (nodes, edges)
+/// Name and type: enough to plan with, a tenth of the size.
+pub(super) fn outline_of(node: &Node) -> Value {
+    let mut map = Map::new();
+    map.insert("id".into(), json!(node.id()));
+    map.insert("name".into(), json!(node.name()));
+    map.insert("type".into(), json!(node.node_type()));
+    map.insert("typeVersion".into(), json!(node.type_version()));
+    if node.disabled() {
+        map.insert("disabled".into(), Value::Bool(true));
+    }
+    Value::Object(map)
 }
 
 /// How many findings of each severity there are.

@@ -1,16 +1,21 @@
-//! `get_workflow`: a workflow, whole or in short.
+//! `get_workflow`: a workflow, whole or in short; one that is too large for an answer in parts.
 
-use super::content::{bad_cursor, head, summary};
+use super::content::{bad_cursor, head, outline_of};
 use super::memory::GET_WORKFLOW;
 use super::n8n::N8n;
-use crate::arguments::{arguments, cursor, workflow_id};
-use crate::backend::BackendError;
+use crate::arguments::{arguments, cursor, text, workflow_id};
+use crate::backend::{BackendError, Stored};
 use crate::capability as can;
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
-use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read, page};
+use agentctl_base::canonical::sha256_hex;
+use agentctl_base::length::{longest_length_of_map, written_length, written_length_of_map};
+use agentctl_engine::redact::clean;
+use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, PAGE_BYTES, Read};
+use agentctl_n8n::part::{Part, Parts};
+use agentctl_n8n::{Node, Workflow};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -25,6 +30,7 @@ arguments! {
         required workflow_id: String = workflow_id();
         #[serde(default)]
         optional view: View = json!({"type": "string", "enum": ["full", "summary"], "default": "full"});
+        optional about: Option<String> = text("what you are after, in words, names or values: of a large workflow the nodes that it speaks of come first");
         optional cursor: Option<String> = cursor();
     }
 }
@@ -33,50 +39,182 @@ pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<GetWorkflow>(Head::new(
         GET_WORKFLOW,
         can::GET_WORKFLOW,
-        "Read a workflow. view `full` (default): the document, node by node; `summary`: names, types and connections. Returns its graph hash, which later edits are checked against.",
+        "Read a workflow. view `full` (default): the document, node by node; `summary`: names, types and connections. A large one comes in parts: `left` counts what is in later ones, `incoming` are connections from there. Returns its graph hash, which later edits are checked against.",
         GetWorkflow::schema,
     ))
 }
 
 impl Read for On<N8n, GetWorkflow> {
-    fn run<'a>(&'a self, _: &'a mut Cx<'_>) -> BoxFuture<'a, Answer> {
-        Box::pin(self.on.get_workflow(&self.args))
+    fn run<'a>(&'a self, cx: &'a mut Cx<'_>) -> BoxFuture<'a, Answer> {
+        Box::pin(self.on.get_workflow(cx, &self.args))
     }
 }
 
 impl N8n {
-    async fn get_workflow(&self, get: &GetWorkflow) -> Answer {
+    async fn get_workflow(&self, cx: &mut Cx<'_>, get: &GetWorkflow) -> Answer {
         let stored = self.stored(&get.workflow_id).await?;
-        let mut content = head(&stored);
-        if get.view == View::Summary {
-            let (nodes, connections) = summary(&stored.workflow);
-            let page = match page(nodes, get.cursor.as_deref()) {
-                Ok(page) => page,
-                Err(why) => return Ok(bad_cursor(why)),
-            };
-            content.insert("nodes".into(), Value::Array(page.items));
-            content.insert("connections".into(), json!(connections));
-            if let Some(next) = page.next {
-                content.insert("next_cursor".into(), json!(next));
-            }
-            return Ok(Outcome::Ok(Value::Object(content)));
+        if get.cursor.is_none() && fits(&stored.workflow, get.view) {
+            return Ok(whole(stored, get.view));
         }
-        let Value::Object(mut document) = stored.workflow.into_value() else {
-            return Err(BackendError::rejected("the workflow is no document"));
-        };
-        let nodes = match document.get_mut("nodes").map(Value::take) {
-            Some(Value::Array(nodes)) => nodes,
-            _ => Vec::new(),
-        };
-        let page = match page(nodes, get.cursor.as_deref()) {
-            Ok(page) => page,
-            Err(why) => return Ok(bad_cursor(why)),
-        };
-        document.insert("nodes".into(), Value::Array(page.items));
-        content.insert("workflow".into(), Value::Object(document));
-        if let Some(next) = page.next {
-            content.insert("next_cursor".into(), json!(next));
-        }
-        Ok(Outcome::Ok(Value::Object(content)))
+        // What is looked for must not tell what a hidden value holds, so it is looked for in what is shown.
+        let shown = clean(cx.redactor, stored.workflow.to_value());
+        let shown = Workflow::from_value(shown)
+            .map_err(|error| BackendError::rejected(error.to_string()))?;
+        Ok(in_part(&stored, &shown, get))
     }
+}
+
+/// Everything fits into one answer.
+fn fits(workflow: &Workflow, view: View) -> bool {
+    let document = |length: &dyn Fn(&Map<String, Value>) -> usize| {
+        let nodes = workflow.nodes.iter().map(|node| match view {
+            View::Full => length(node.map()) + 1,
+            View::Summary => written_length(&outline_of(node)) + 1,
+        });
+        let head = match view {
+            View::Full => length(&workflow.head),
+            View::Summary => 0,
+        };
+        let links = workflow.edges();
+        let links =
+            links.map(|(from, kind, _, link)| from.len() + link.node.len() + 2 * kind.len() + 60);
+        nodes.sum::<usize>() + links.sum::<usize>() + head
+    };
+    document(&longest_length_of_map) <= PAGE_BYTES || document(&written_length_of_map) <= PAGE_BYTES
+}
+
+fn whole(stored: Stored, view: View) -> Outcome {
+    let mut content = head(&stored);
+    match view {
+        View::Full => {
+            content.insert("workflow".into(), stored.workflow.into_value());
+        }
+        View::Summary => {
+            let nodes = stored.workflow.nodes.iter().map(outline_of);
+            content.insert("nodes".into(), nodes.collect());
+            content.insert("connections".into(), json!(lines(&stored.workflow)));
+        }
+    }
+    Outcome::Ok(Value::Object(content))
+}
+
+/// `shown`: the workflow with its secrets hidden.
+fn in_part(stored: &Stored, shown: &Workflow, get: &GetWorkflow) -> Outcome {
+    let parts = Parts::of(shown, get.about.as_deref());
+    let mark = mark(stored, &parts, get.view);
+    let at = match get.cursor.as_deref().map(|cursor| place(cursor, &mark)) {
+        None => None,
+        Some(Ok(at)) => Some(at),
+        Some(Err(why)) => return bad_cursor(why),
+    };
+    let own = own_keys(shown, get.view);
+    let weight: &dyn Fn(&Node) -> usize = match get.view {
+        View::Full => &|node| {
+            let pinned = pinned(shown).and_then(|pinned| pinned.get(node.name()));
+            written_length_of_map(node.map()) + pinned.map_or(0, written_length)
+        },
+        View::Summary => &|node| written_length(&outline_of(node)),
+    };
+    let Some(part) = parts.part(at, written_length_of_map(&own), PAGE_BYTES, weight) else {
+        return bad_cursor("there is nothing behind this cursor".to_owned());
+    };
+    let mut content = head(stored);
+    match get.view {
+        View::Full => {
+            content.insert("workflow".into(), document(shown, own, &parts, &part));
+            let (incoming, all) = parts.incoming(&part);
+            if !incoming.is_empty() {
+                content.insert("incoming".into(), json!(incoming));
+            }
+            if !all {
+                content.insert("more_incoming".into(), Value::Bool(true));
+            }
+        }
+        View::Summary => {
+            let nodes = part.nodes.iter().filter_map(|i| shown.nodes.get(*i));
+            content.insert("nodes".into(), nodes.map(outline_of).collect());
+            let mut leaving = Workflow::empty("");
+            leaving.connections = parts.connections(&part);
+            content.insert("connections".into(), json!(lines(&leaving)));
+        }
+    }
+    if let Some(next) = part.next {
+        let left = parts.left(&part);
+        let mut told = json!({"nodes": left.nodes});
+        if let (Value::Object(told), true) = (&mut told, get.about.is_some()) {
+            told.insert("named".into(), json!(left.named));
+            told.insert("of_kind".into(), json!(left.of_kind));
+        }
+        content.insert("left".into(), told);
+        content.insert("next_cursor".into(), json!(format!("{next}-{mark}")));
+    }
+    Outcome::Ok(Value::Object(content))
+}
+
+const PINNED: &str = "pinData";
+
+fn pinned(workflow: &Workflow) -> Option<&Map<String, Value>> {
+    workflow.head.get(PINNED).and_then(Value::as_object)
+}
+
+/// What stands in the first part besides nodes, their connections and their pinned data.
+fn own_keys(workflow: &Workflow, view: View) -> Map<String, Value> {
+    if view == View::Summary {
+        return Map::new();
+    }
+    let in_parts = |key: &str| {
+        matches!(key, "nodes" | "connections") || (key == PINNED && pinned(workflow).is_some())
+    };
+    let own = workflow.head.iter().filter(|(key, _)| !in_parts(key));
+    own.map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+fn document(shown: &Workflow, own: Map<String, Value>, parts: &Parts<'_>, part: &Part) -> Value {
+    let mut document = if part.head { own } else { Map::new() };
+    let nodes = part.nodes.iter().filter_map(|i| shown.nodes.get(*i));
+    let nodes = nodes.map(|node| Value::Object(node.map().clone()));
+    document.insert("nodes".into(), nodes.collect());
+    document.insert("connections".into(), json!(parts.connections(part)));
+    if let Some(pinned) = pinned(shown) {
+        let pinned = parts.by_node(part, pinned);
+        if !pinned.is_empty() {
+            document.insert(PINNED.into(), Value::Object(pinned));
+        }
+    }
+    Value::Object(document)
+}
+
+/// Of which workflow, in which order, a cursor is.
+fn mark(stored: &Stored, parts: &Parts<'_>, view: View) -> String {
+    let of = format!("{}\n{view:?}\n{}", stored.graph_hash, parts.key());
+    sha256_hex(of.as_bytes()).chars().take(8).collect()
+}
+
+fn place(cursor: &str, mark: &str) -> Result<usize, String> {
+    let parts = cursor.split_once('-');
+    let at = parts.and_then(|(at, of)| Some((at.parse().ok()?, of)));
+    match at {
+        None => Err(format!("{cursor:?} is no cursor of this answer")),
+        Some((at, of)) if of == mark => Ok(at),
+        Some(_) => Err(
+            "the cursor is of another state of the workflow, or of other arguments: read from the start"
+                .to_owned(),
+        ),
+    }
+}
+
+/// One line for each connection.
+fn lines(workflow: &Workflow) -> Vec<String> {
+    let port = |kind: &str, index: u32| match (kind, index) {
+        ("main", 0) => String::new(),
+        ("main", n) => format!("[{n}]"),
+        (kind, 0) => format!("[{kind}]"),
+        (kind, n) => format!("[{kind} {n}]"),
+    };
+    let edges = workflow.edges().map(|(from, kind, output, link)| {
+        let (out, into) = (port(kind, output), port(&link.kind, link.index));
+        format!("{from}{out} -> {}{into}", link.node)
+    });
+    edges.collect()
 }

@@ -56,6 +56,7 @@ pub use property::{
 };
 pub use recipe::{Recipe, RecipeCredential, RecipeParameter};
 pub use search::SearchHit;
+pub(crate) use search::{meant_types, type_words};
 pub use source::{CatalogError, CatalogSource, PackageVersion};
 pub use values::{Filled, View};
 

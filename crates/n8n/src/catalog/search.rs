@@ -202,7 +202,7 @@ impl Document {
             list.into_iter().filter(|w| !idle(w)).collect()
         };
         let title: Vec<String> = telling(words(&entry.label));
-        let name: Vec<String> = telling(camel_words(short));
+        let name: Vec<String> = telling(type_words(short));
         let mut bias = 0.0;
         if entry.hidden || SUPERSEDED.contains(&entry.name.as_str()) {
             bias -= 15.0;
@@ -373,6 +373,20 @@ fn meant_by_synonym(query: &Query<'_>) -> HashMap<String, (f64, &'static str)> {
     meant
 }
 
+/// The types, without their package, that the words name by a phrase of the synonym table.
+pub fn meant_types(words: &[String]) -> HashSet<&'static str> {
+    let here = |phrase: &str| {
+        let parts: Vec<&str> = phrase.split(' ').collect();
+        let same = |window: &[String]| window.iter().zip(&parts).all(|(w, p)| stem(w) == stem(p));
+        words.windows(parts.len()).any(same)
+    };
+    let meant = SYNONYMS.iter().filter(|(phrase, _)| here(phrase));
+    meant
+        .flat_map(|(_, targets)| *targets)
+        .map(|target| target.trim_start_matches('@'))
+        .collect()
+}
+
 /// A typo apart: one in a word of four to seven letters, two in a longer one.
 fn near(a: &str, b: &str) -> bool {
     let length = a.chars().count().min(b.chars().count());
@@ -401,7 +415,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The words of a type name: `googleSheets` has two, `awsS3` too.
-fn camel_words(name: &str) -> Vec<String> {
+pub fn type_words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut after_lower = false;
     for c in name.chars() {
