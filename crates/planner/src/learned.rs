@@ -76,7 +76,9 @@ pub fn repair(
         return Repair::Done(Vec::new());
     }
     let Some(summary) = seen.last("get_workflow") else {
-        let args = json!({"workflow_id": workflow, "view": "summary"});
+        let names = findings.iter().filter_map(|f| f.get("node")?.as_str());
+        let names: Vec<String> = names.map(|name| format!("\"{name}\"")).collect();
+        let args = json!({"workflow_id": workflow, "view": "summary", "about": names.join(", ")});
         return Repair::Call(("get_workflow", args));
     };
     let tried: &[Value] = input

@@ -11,6 +11,7 @@ mod cover;
 mod evidence;
 #[cfg(test)]
 mod evidence_tests;
+mod existing;
 pub mod explain;
 mod extend;
 mod gate;

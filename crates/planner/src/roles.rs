@@ -2,6 +2,7 @@
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
 use super::account::Account;
+use super::existing::{self, Existing};
 use super::plan::Plan;
 use super::reuse::{self, services};
 use super::{compile, cover, extend, gate, modify, pattern, read};
@@ -19,6 +20,7 @@ use serde_json::{Map, Value, json};
 /// What the tools answered so far in this step, in order.
 pub(super) struct Seen<'a> {
     results: Vec<&'a ToolResult>,
+    messages: &'a [Message],
 }
 
 impl<'a> Seen<'a> {
@@ -33,7 +35,25 @@ impl<'a> Seen<'a> {
                 }
             })
             .collect();
-        Seen { results }
+        Seen { results, messages }
+    }
+    /// Every call of a tool with its result, in order.
+    pub fn calls(&self, tool: &str) -> Vec<(Value, &'a ToolResult)> {
+        let made: Vec<_> = (self.messages.iter())
+            .filter_map(|m| match m {
+                Message::Assistant { tool_calls, .. } => Some(tool_calls),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        let of_tool = self.results.iter().filter(|r| r.name == tool);
+        of_tool
+            .map(|result| {
+                let call = made.iter().find(|call| call.id == result.call_id);
+                let arguments = call.and_then(|call| serde_json::from_str(&call.arguments).ok());
+                (arguments.unwrap_or_default(), *result)
+            })
+            .collect()
     }
     /// The last result of a tool, whatever its status.
     pub fn last(&self, tool: &str) -> Option<&'a ToolResult> {
@@ -135,21 +155,8 @@ pub(super) fn object<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a M
 fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Result<Move, String> {
     let request = text(input, "request");
     let answers = answers(input);
-    if let Some(existing) = existing(input) {
-        let change = modify::modify(
-            &existing,
-            &read::with_answers(request, &by_topic(&answers)),
-            catalog,
-        );
-        // What an execution's own error says needs no question.
-        let asks = match evidence::repair(input) {
-            Some(_) => &[][..],
-            None => &change.questions[..],
-        };
-        return Ok(Move::Done(json!({
-            "requirements": requirements(request, &Plan::default(), asks, change.refusal.as_ref(), &answers),
-            "research_request": {"services": [], "actions": [request]},
-        })));
+    if let Some(existing) = existing::given(input) {
+        return change_wanted(input, &existing?, catalog);
     }
     let known = read::ReadContext {
         answers: by_topic(&answers),
@@ -207,6 +214,30 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     Ok(Move::Done(json!({
         "requirements": requirements,
         "research_request": {"services": services, "actions": reading.plan.steps.iter().map(|s| s.said.clone()).collect::<Vec<_>>()},
+    })))
+}
+
+/// What a change asks for, and what has to be asked about it. Where not all was read that it speaks of, the builder reads on and
+/// nothing is asked.
+fn change_wanted(
+    input: &Map<String, Value>,
+    existing: &Existing,
+    catalog: &Catalog,
+) -> Result<Move, String> {
+    let request = text(input, "request");
+    let asked = asked(input);
+    let mut change = modify::modify(&existing.workflow, &asked, catalog);
+    let repaired = evidence::repair(input).is_some();
+    if repaired || existing.lacks(&asked, &change) {
+        // What an execution's own error says needs no question.
+        change.questions.clear();
+    } else if let Some(why) = existing.cut_off(&change) {
+        return Err(why);
+    }
+    existing.tell(&mut change.questions, &change.language);
+    Ok(Move::Done(json!({
+        "requirements": requirements(request, &Plan::default(), &change.questions, change.refusal.as_ref(), &answers(input)),
+        "research_request": {"services": [], "actions": [request]},
     })))
 }
 
@@ -298,13 +329,6 @@ fn requirements(
         map.insert("refusal".into(), json!(refusal));
     }
     requirements
-}
-
-/// The workflow to change, when the step was given one.
-fn existing(input: &Map<String, Value>) -> Option<Workflow> {
-    let document = input.get("existing")?;
-    let document = document.get("workflow").unwrap_or(document);
-    Workflow::from_value(document.clone()).ok()
 }
 
 /// Where the requirements keep the plan.
@@ -527,29 +551,39 @@ fn change(
     seen: &Seen<'_>,
     catalog: &Catalog,
 ) -> Result<Move, String> {
-    let existing = match whole_workflow(id, seen)? {
-        Reading::More(call) => return Ok(Move::Call(vec![call])),
-        Reading::All(existing) => existing,
+    let asked = asked(input);
+    let read = match existing::read(id, &asked, seen)? {
+        Ok(read) => read,
+        Err(call) => return Ok(Move::Call(vec![call])),
     };
-    let modification = if let Some(repair) = evidence::repair(input) {
+    let existing = &read.existing;
+    let repair = evidence::repair(input);
+    let (repaired, named) = (repair.is_some(), named(input).is_some());
+    let modification = if let Some(repair) = repair {
         repair
-    } else if named(input).is_some() {
-        let answers = answers(input);
-        modify::modify(
-            &existing,
-            &read::with_answers(text(input, "request"), &by_topic(&answers)),
-            catalog,
-        )
+    } else if named {
+        modify::modify(&existing.workflow, &asked, catalog)
     } else {
         let compiled = draft(input, catalog);
-        let mut extended = extend::extend(&existing, &compiled.workflow);
+        let mut extended = extend::extend(&existing.workflow, &compiled.workflow);
         extended.todo = compiled.todo;
         extended.notes.extend(compiled.notes);
         extended.language = plan(input).language;
         extended
     };
+    // What a new plan is laid over counts as a whole.
+    let whole = !named && !repaired;
+    let more = (!repaired).then(|| read.more(&asked, whole, &modification));
+    if seen.last("update_workflow").is_none() {
+        if let Some(call) = more.flatten() {
+            return Ok(Move::Call(vec![call]));
+        }
+        if let Some(why) = existing.cut_off(&modification).filter(|_| !repaired) {
+            return Err(why);
+        }
+    }
     if let Some(made) = seen.last("update_workflow") {
-        let account = changed(input, &existing, &modification);
+        let account = changed(input, &existing.workflow, &modification);
         return built(
             made,
             json!(modification.todo),
@@ -566,7 +600,7 @@ fn change(
     if let Some(open) = evidence::unmended(input) {
         return Err(open);
     }
-    if named(input).is_some() {
+    if named {
         return Err(format!(
             "the offline model could not read a change of the workflow {id} out of the request; say what to change in plain words, or use a model"
         ));
@@ -578,50 +612,6 @@ fn change(
     Ok(Move::Done(
         json!({"workflow": {"id": id, "todo": modification.todo, "notes": notes}}),
     ))
-}
-
-enum Reading {
-    All(Workflow),
-    More((&'static str, Value)),
-}
-
-/// The workflow as read so far; large ones come in pages.
-fn whole_workflow(id: &str, seen: &Seen<'_>) -> Result<Reading, String> {
-    let Some(last) = seen.last("get_workflow") else {
-        return Ok(Reading::More((
-            "get_workflow",
-            json!({"workflow_id": id, "view": "full"}),
-        )));
-    };
-    if last.status != ToolStatus::Ok {
-        return Err(format!(
-            "the workflow {id} cannot be read: {}",
-            last.content
-        ));
-    }
-    if let Some(next) = last.content.get("next_cursor").and_then(Value::as_str) {
-        return Ok(Reading::More((
-            "get_workflow",
-            json!({"workflow_id": id, "view": "full", "cursor": next}),
-        )));
-    }
-    let mut pages = seen
-        .all_ok("get_workflow")
-        .filter_map(|c| c.get("workflow"));
-    let mut document = pages
-        .next()
-        .cloned()
-        .ok_or("the workflow came without its document")?;
-    for page in pages {
-        if let (Some(Value::Array(nodes)), Some(Value::Array(more))) =
-            (document.get_mut("nodes"), page.get("nodes"))
-        {
-            nodes.extend(more.iter().cloned());
-        }
-    }
-    Workflow::from_value(document)
-        .map(Reading::All)
-        .map_err(|e| e.to_string())
 }
 
 /// The builder's answer after its call: what the program saw, and what stays for the user.

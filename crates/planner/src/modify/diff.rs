@@ -1,6 +1,7 @@
 //! Two versions of a workflow as edit operations: only what differs, parameters one by one.
 
 use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
 
 use agentctl_n8n::edit::NewNode;
 use agentctl_n8n::{EditOp, Node, Workflow};
@@ -73,8 +74,10 @@ pub(super) fn between(old: &Workflow, new: &Workflow) -> Vec<EditOp> {
         });
     }
     let mut gone = Vec::new();
+    let there: HashMap<&str, &Node> = old.nodes.iter().rev().map(|n| (n.id_text(), n)).collect();
+    let stays: HashSet<&str> = new.nodes.iter().map(Node::id_text).collect();
     for node in &old.nodes {
-        if !new.nodes.iter().any(|n| n.id() == node.id()) {
+        if !stays.contains(node.id_text()) {
             gone.push(node.name().to_owned());
             ops.push(EditOp::RemoveNode {
                 node: node.name().to_owned(),
@@ -82,7 +85,7 @@ pub(super) fn between(old: &Workflow, new: &Workflow) -> Vec<EditOp> {
         }
     }
     for node in &new.nodes {
-        match old.nodes.iter().find(|n| n.id() == node.id()) {
+        match there.get(node.id_text()) {
             None => ops.push(EditOp::AddNode {
                 node: NewNode {
                     id: Some(node.id().0),
@@ -98,10 +101,12 @@ pub(super) fn between(old: &Workflow, new: &Workflow) -> Vec<EditOp> {
         }
     }
     let (before, after) = (edges(old), edges(new));
-    for (from, kind, output, to, input) in &before {
-        let lost = !after.contains(&(from.clone(), kind.clone(), *output, to.clone(), *input));
+    let (was, is): (HashSet<&Edge>, HashSet<&Edge>) =
+        (before.iter().collect(), after.iter().collect());
+    for edge in &before {
+        let (from, kind, output, to, input) = edge;
         // edges of a removed node go with it
-        if lost && !gone.contains(from) && !gone.contains(to) {
+        if !is.contains(edge) && !gone.contains(from) && !gone.contains(to) {
             ops.push(EditOp::Disconnect {
                 from: from.clone(),
                 to: to.clone(),
@@ -112,7 +117,7 @@ pub(super) fn between(old: &Workflow, new: &Workflow) -> Vec<EditOp> {
         }
     }
     for edge in &after {
-        if !before.contains(edge) {
+        if !was.contains(edge) {
             let (from, kind, output, to, input) = edge.clone();
             ops.push(EditOp::Connect {
                 from,
@@ -175,7 +180,7 @@ fn changed(before: &Node, node: &Node, ops: &mut Vec<EditOp>) {
 }
 
 /// The node whose own content an operation changes (edges are not content).
-pub(super) fn changed_node(op: &EditOp) -> Option<&str> {
+pub(crate) fn changed_node(op: &EditOp) -> Option<&str> {
     match op {
         EditOp::RemoveNode { node }
         | EditOp::SetParameter { node, .. }

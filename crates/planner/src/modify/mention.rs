@@ -101,12 +101,25 @@ fn short(node: &Node) -> &str {
     short_type(node.node_type())
 }
 
-/// How sure a phrase means a node, 0 to 1.
+/// Whether a name stands in a text, and not within a longer word or number: "Part 2" is not meant by "Part 21".
+fn stands_in(text: &str, name: &str) -> bool {
+    let joins = |a: Option<char>, b: Option<char>| {
+        a.is_some_and(char::is_alphanumeric) && b.is_some_and(char::is_alphanumeric)
+    };
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).and_then(|t| t.chars().next_back());
+        let behind = text.get(at + name.len()..).and_then(|t| t.chars().next());
+        !joins(before, name.chars().next()) && !joins(name.chars().next_back(), behind)
+    })
+}
+
+/// How sure a phrase means a node, 0 to 1; a little more where it names it.
 fn score(node: &Node, phrase: &str) -> f64 {
     let said = fold(phrase);
     let name = fold(node.name());
-    if !name.is_empty() && said.contains(&name) && name.len() > 2 {
-        return 1.0;
+    if name.len() > 2 && stands_in(&said, &name) {
+        // of two names, one in the other, the longer one is meant
+        return 1.0 + name.len() as f64 / 1_000_000.0;
     }
     let mut best: f64 = 0.0;
     // the service's own name: "Zendesk", "Google Sheets"

@@ -21,6 +21,8 @@ mod asked_tests;
 #[cfg(test)]
 mod modify_tests;
 
+pub(super) use diff::changed_node;
+
 use super::compile::existing::Patch;
 use super::cover;
 use super::lexicon::rx;
