@@ -41,15 +41,24 @@ const TELLING: [&str; 26] = [
 const MOST_SHOWN: usize = 4;
 const LONGEST_VALUE: usize = 36;
 
-/// The tree, one line per node, ending in a line break. With a catalog, outputs have the names that n8n gives them.
+/// More lines than these say less: a person looks at a part of a large workflow in an editor.
+const MOST_LINES: usize = 200;
+
+/// The tree, one line per node, ending in a line break; of a large workflow its beginning, and how many nodes are left. With a
+/// catalog, outputs have the names that n8n gives them.
 pub fn tree(workflow: &Workflow, catalog: Option<&Catalog>) -> String {
     let view = View::of(workflow, catalog);
     let mut text = String::new();
     let mut seen = HashSet::new();
+    let mut lines = MOST_LINES;
     for root in view.roots() {
         if !seen.contains(root) {
-            view.write_from(root, &mut seen, &mut text);
+            view.write_from(root, &mut seen, &mut lines, &mut text);
         }
+    }
+    let left = view.by_name.len().saturating_sub(seen.len());
+    if left > 0 {
+        text.push_str(&format!("… and {left} more nodes\n"));
     }
     text
 }
@@ -118,7 +127,13 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    fn write_from(&self, root: &'a str, seen: &mut HashSet<&'a str>, text: &mut String) {
+    fn write_from(
+        &self,
+        root: &'a str,
+        seen: &mut HashSet<&'a str>,
+        lines: &mut usize,
+        text: &mut String,
+    ) {
         let mut open = vec![Line {
             name: root,
             indent: String::new(),
@@ -128,7 +143,8 @@ impl<'a> View<'a> {
             sub_kind: None,
             input: 0,
         }];
-        while let Some(line) = open.pop() {
+        while let Some(line) = open.pop().filter(|_| *lines > 0) {
+            *lines -= 1;
             let is_new = seen.insert(line.name);
             self.write(&line, is_new, text);
             if is_new {

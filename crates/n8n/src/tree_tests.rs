@@ -67,3 +67,25 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn of_a_large_workflow_the_beginning_is_written_and_the_rest_counted() {
+    let mut workflow = Workflow::empty("Long");
+    for i in 0..1_000 {
+        let id = crate::NodeId(format!("id-{i}"));
+        let node = Node::new(
+            id,
+            format!("N {i}"),
+            "n8n-nodes-base.noOp",
+            1.0,
+            Default::default(),
+        );
+        workflow.nodes.push(node);
+        if i > 0 {
+            workflow.connect(&format!("N {}", i - 1), "main", 0, &format!("N {i}"), 0);
+        }
+    }
+    let text = tree(&workflow, None);
+    assert_eq!(text.lines().count(), MOST_LINES + 1);
+    assert_eq!(text.lines().last(), Some("… and 800 more nodes"));
+}

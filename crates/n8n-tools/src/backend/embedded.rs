@@ -16,12 +16,21 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 const VERSIONS: &str = "memory/versions";
 
 pub struct EmbeddedBackend {
     root: PathBuf,
     files: Files,
+    /// What was read last: a call reads the same large file several times, and each reading of it costs more than all the rest.
+    last: Mutex<Option<Last>>,
+}
+
+/// A file as it was read, and what it held.
+struct Last {
+    bytes: Vec<u8>,
+    workflow: Workflow,
 }
 
 /// What stands at a workflow's place.
@@ -39,18 +48,36 @@ impl EmbeddedBackend {
             BackendError::from(error)
                 .with_hint("give an existing folder with --project, or run `agentctl init`")
         })?;
-        Ok(EmbeddedBackend { root, files })
+        Ok(EmbeddedBackend {
+            root,
+            files,
+            last: Mutex::new(None),
+        })
     }
 
     fn look(&self, path: &Path) -> BackendResult<Place> {
         Ok(match self.files.read(path, document::MAX_BYTES)? {
             Found::Missing => Place::Missing,
             Found::Odd(why) => Place::Broken(why),
-            Found::Bytes(bytes) => match document::read(&bytes) {
+            Found::Bytes(bytes) => match self.read(&bytes) {
                 Ok(workflow) => Place::Workflow(Box::new(workflow), bytes),
                 Err(why) => Place::Broken(why),
             },
         })
+    }
+
+    /// What these bytes hold. Copies share their nodes, and what was reckoned of each.
+    fn read(&self, bytes: &[u8]) -> Result<Workflow, String> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(last) = last.as_ref().filter(|last| last.bytes == bytes) {
+            return Ok(last.workflow.clone());
+        }
+        let workflow = document::read(bytes)?;
+        *last = Some(Last {
+            bytes: bytes.to_vec(),
+            workflow: workflow.clone(),
+        });
+        Ok(workflow)
     }
 
     fn load(&self, id: &WorkflowId) -> BackendResult<(Stored, Vec<u8>)> {

@@ -12,7 +12,7 @@ pub(super) fn resolve(workflow: &Workflow, address: &str) -> Result<usize, Refus
         let nodes = workflow.nodes.iter().enumerate();
         nodes.filter(|(_, n)| matches(n)).map(|(i, _)| i).collect()
     };
-    match positions(&|n| n.id().0 == address).as_slice() {
+    match positions(&|n| n.id_text() == address).as_slice() {
         [one] => return Ok(*one),
         [] => {}
         many => {
