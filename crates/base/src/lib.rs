@@ -10,6 +10,7 @@ pub mod length;
 pub mod line_diff;
 pub mod model;
 pub mod own_words;
+pub mod patch;
 pub mod plain_http;
 pub mod question;
 pub mod secrets;

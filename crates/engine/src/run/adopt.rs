@@ -11,7 +11,7 @@ use crate::guards::GuardState;
 use crate::{
     pack::Pack,
     redact::Redactor,
-    store::{self, Event, Foreign, Loaded, Project, Snapshots},
+    store::{self, Event, Foreign, Loaded, Project},
     toolset::{Difference, ResourceId, Resources, keyed},
     view::{Asked, RunView, SessionOf},
 };
@@ -231,7 +231,7 @@ pub fn adopt(
     let paths = project.run(run_id)?;
     project.refuse_links(Some(&paths))?;
     let from = shown.foreign.as_ref().map_or(1, |foreign| foreign.from);
-    let snapshots = Snapshots::on(project.disk().clone(), paths.snapshots());
+    let snapshots = project.snapshots(&paths);
     let mut taken = BTreeMap::new();
     for told in RunView::of(&inspect::read(project, run_id)?.records).snapshots {
         // What stands there is what was shown, as far as its graph is the one that the journal names.

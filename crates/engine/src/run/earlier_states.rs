@@ -9,7 +9,7 @@ use super::{
     told::{self, Told},
 };
 use crate::{
-    store::{Project, Snapshots, StoreError},
+    store::{Project, StoreError},
     toolset::{BackendError, BackendErrorKind, Document, Found, Resources},
 };
 
@@ -132,7 +132,7 @@ impl EarlierStates<'_> {
         told: &Told,
         file: &str,
     ) -> Result<Result<String, StoreError>, RunError> {
-        let snapshots = Snapshots::new(self.project.run(run_id)?.snapshots());
+        let snapshots = self.project.snapshots(&self.project.run(run_id)?);
         let told = told.snapshot(file);
         let told = told.and_then(|taken| taken.sha256.as_deref());
         Ok(match (self.believe, told) {

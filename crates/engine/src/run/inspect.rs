@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     pack::Pack,
-    store::{Foreign, Loaded, Means, Project, Record, SnapshotRef, Snapshots, StoreError},
+    store::{Foreign, Loaded, Means, Project, Record, SnapshotRef, StoreError},
     toolset::{Document, Resources},
     view::{RunView, SessionOf},
 };
@@ -194,7 +194,7 @@ fn damaged_snapshots(
     view: &RunView,
     another: &dyn Fn(&SnapshotRef, &str) -> bool,
 ) -> Result<Vec<String>, StoreError> {
-    let snapshots = Snapshots::new(project.run(&view.run_id)?.snapshots());
+    let snapshots = project.snapshots(&project.run(&view.run_id)?);
     let damaged = |taken: &&SnapshotRef| {
         let text = match taken.sha256.as_deref() {
             None => snapshots.read(&taken.file), // of before the journal said it

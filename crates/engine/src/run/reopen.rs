@@ -10,9 +10,7 @@ use super::{
     recorder::RunRecorder,
 };
 use crate::{
-    store::{
-        Holder, Journal, Loaded, Project, ProjectLock, Record, RunPaths, Snapshots, StoreError,
-    },
+    store::{Holder, Journal, Loaded, Project, ProjectLock, Record, RunPaths, StoreError},
     toolset::Resources,
     view::RunView,
 };
@@ -184,7 +182,7 @@ pub(super) fn driver<'a>(
             flow: &cx.pack.flow,
             log,
             view,
-            snapshots: Snapshots::on(cx.project.disk().clone(), paths.snapshots()),
+            snapshots: cx.project.snapshots(&paths),
             redactor: cx.gateway.redactor(),
             effects: cx.effects,
             observer: cx.observer,

@@ -23,8 +23,7 @@ use crate::toolset::{Fault, ResourceId};
 use crate::{
     flow::RunLog,
     store::{
-        Event, Journal, ProjectLock, Record, Snapshots, StateFile, StoreError,
-        event::JOURNAL_VERSION,
+        Event, Journal, ProjectLock, Record, StateFile, StoreError, event::JOURNAL_VERSION,
     },
     view::RunView,
 };
@@ -338,7 +337,7 @@ impl ToolSession {
                     log,
                     view,
                     guards,
-                    snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
+                    snapshots: serving.project.snapshots(&paths),
                     at,
                 });
             }
@@ -361,7 +360,7 @@ impl ToolSession {
             log: RunLog::new(&serving.pack.flow),
             view: RunView::default(),
             guards: serving.gateway.guards(serving.pack.flow.scope_field()),
-            snapshots: Snapshots::on(serving.project.disk().clone(), paths.snapshots()),
+            snapshots: serving.project.snapshots(&paths),
             at: String::new(),
         };
         let kind = serving.gateway.resources().kind();

@@ -45,7 +45,7 @@ pub enum StoreError {
     )]
     Foreign { run_id: String, foreign: Foreign },
     #[error("the snapshot {} is not the one that was taken: {why}", path.display())]
-    Changed { path: PathBuf, why: &'static str },
+    Changed { path: PathBuf, why: String },
     #[error("{}", locked(.holder.as_ref()))]
     Locked { holder: Option<Holder> },
     #[error("no run {id:?} in this project; `agentctl runs list` shows what there is")]

@@ -17,6 +17,7 @@ mod resource;
 mod snapshot;
 mod state;
 mod tail;
+mod texts;
 mod whole;
 
 #[cfg(test)]
@@ -31,6 +32,8 @@ mod state_tests;
 mod store_tests;
 #[cfg(test)]
 mod tail_tests;
+#[cfg(test)]
+mod texts_tests;
 
 pub use adopt::adopt;
 pub use checkpoint::Checked;
@@ -46,3 +49,4 @@ pub use resource::{ResourceId, ResourceMark};
 pub use snapshot::{SnapshotRef, Snapshots};
 pub use state::{JournalHead, RunState, STATE_SCHEMA_VERSION, StateFile};
 pub use tail::Tail;
+pub use texts::Texts;

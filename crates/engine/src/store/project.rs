@@ -1,6 +1,6 @@
 //! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
 
-use super::{Holder, Marks, ProjectLock, StateFile, StoreError, read::Line};
+use super::{Holder, Marks, ProjectLock, Snapshots, StateFile, StoreError, Texts, read::Line};
 use agentctl_host::files::{self, Disk, FileError, Found, file_part, is_plain, read_own};
 use agentctl_host::key::Key;
 use std::io::BufRead as _;
@@ -99,6 +99,14 @@ impl Project {
     }
     pub fn lock_file(&self) -> PathBuf {
         self.memory().join("agentctl.lock")
+    }
+    /// What long texts of the project rest on.
+    pub fn texts(&self) -> Texts {
+        Texts::on(Arc::clone(&self.disk), &self.memory())
+    }
+    /// The snapshots of a run.
+    pub fn snapshots(&self, run: &RunPaths) -> Snapshots {
+        Snapshots::on(Arc::clone(&self.disk), run.snapshots()).with_texts(self.texts())
     }
     pub fn agent_results(&self) -> PathBuf {
         self.memory().join("agent_results")

@@ -1,6 +1,7 @@
-//! A resource as it was before each change, one file per snapshot. Files are only added, never changed.
+//! A resource as it was before each change, one file per snapshot. Files are only added, never changed. A long one says how it differs
+//! from a text that is kept whole elsewhere.
 
-use super::{Event, ResourceId, ResourceMark, StoreError};
+use super::{Event, ResourceId, ResourceMark, StoreError, Texts};
 use agentctl_base::canonical::sha256_hex;
 use agentctl_host::files::{self, Disk, Found, file_part, read_own, write_atomic_on};
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ pub struct SnapshotRef {
     pub file: String,
     pub revision: String,
     pub size: usize,
-    /// Of the file; None: the journal does not say it.
+    /// Of the text; None: the journal does not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
 }
@@ -27,6 +28,7 @@ pub struct SnapshotRef {
 pub struct Snapshots {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
+    texts: Option<Texts>,
 }
 
 impl From<SnapshotRef> for Event {
@@ -47,7 +49,18 @@ impl Snapshots {
     }
 
     pub fn on(disk: Arc<dyn Disk>, dir: PathBuf) -> Self {
-        Snapshots { disk, dir }
+        Snapshots {
+            disk,
+            dir,
+            texts: None,
+        }
+    }
+
+    /// Long ones rest on these.
+    #[must_use]
+    pub fn with_texts(mut self, texts: Texts) -> Self {
+        self.texts = Some(texts);
+        self
     }
 
     /// Writes `text` (the resource's document) as `NNN-<id>-<first 8 of the revision>.json` and syncs it.
@@ -58,7 +71,12 @@ impl Snapshots {
             file_part(&of.resource.id),
             file_part(of.revision.get(..8).unwrap_or(&of.revision)),
         );
-        write_atomic_on(self.disk.as_ref(), &self.dir.join(&file), text.as_bytes())?;
+        let written = match &self.texts {
+            Some(texts) => texts.shortened(&of.resource.id, text)?,
+            None => text.into(),
+        };
+        let path = self.dir.join(&file);
+        write_atomic_on(self.disk.as_ref(), &path, written.as_bytes())?;
         Ok(SnapshotRef {
             resource: of.resource.clone(),
             file,
@@ -70,9 +88,9 @@ impl Snapshots {
 
     /// The text, if it is to the byte the one whose sha-256 the journal says.
     pub fn read_taken(&self, file: &str, sha256: Option<&str>) -> Result<String, StoreError> {
-        let changed = |why| StoreError::Changed {
+        let changed = |why: &str| StoreError::Changed {
             path: self.dir.join(file),
-            why,
+            why: why.to_owned(),
         };
         let text = self.read(file)?;
         match sha256 {
@@ -98,7 +116,14 @@ impl Snapshots {
             |why: String| StoreError::io("read the snapshot", &path)(io::Error::other(why));
         match read_own(&path, MAX_BYTES).map_err(StoreError::io("read the snapshot", &path))? {
             Found::Bytes(bytes) => {
-                String::from_utf8(bytes).map_err(|_| unreadable("it is not UTF-8 text".into()))
+                let text = String::from_utf8(bytes)
+                    .map_err(|_| unreadable("it is not UTF-8 text".into()))?;
+                let Some(texts) = &self.texts else {
+                    return Ok(text);
+                };
+                texts
+                    .whole(text)
+                    .map_err(|why| StoreError::Changed { path, why })
             }
             Found::Missing => Err(unreadable("there is none".into())),
             Found::Odd(why) => Err(unreadable(why)),

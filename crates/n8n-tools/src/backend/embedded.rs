@@ -9,7 +9,8 @@ use super::{
     Stored, TemplateHead, TriggerCall, Triggered, VersionHead, document, slug,
 };
 use agentctl_base::BoxFuture;
-use agentctl_host::files::{Existing, Files, Found, tidy};
+use agentctl_engine::store::{StoreError, Texts};
+use agentctl_host::files::{Existing, Files, Found, real, tidy};
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::Value;
@@ -23,6 +24,8 @@ const VERSIONS: &str = "memory/versions";
 pub struct EmbeddedBackend {
     root: PathBuf,
     files: Files,
+    /// What long versions rest on.
+    texts: Texts,
     /// What was read last: a call reads the same large file several times, and each reading of it costs more than all the rest.
     last: Mutex<Option<Last>>,
 }
@@ -48,7 +51,9 @@ impl EmbeddedBackend {
             BackendError::from(error)
                 .with_hint("give an existing folder with --project, or run `agentctl init`")
         })?;
+        let texts = Texts::on(real(), &root.join("memory"));
         Ok(EmbeddedBackend {
+            texts,
             root,
             files,
             last: Mutex::new(None),
@@ -56,14 +61,34 @@ impl EmbeddedBackend {
     }
 
     fn look(&self, path: &Path) -> BackendResult<Place> {
-        Ok(match self.files.read(path, document::MAX_BYTES)? {
+        let found = self.files.read(path, document::MAX_BYTES)?;
+        Ok(self.place(found))
+    }
+
+    fn place(&self, found: Found) -> Place {
+        match found {
             Found::Missing => Place::Missing,
             Found::Odd(why) => Place::Broken(why),
             Found::Bytes(bytes) => match self.read(&bytes) {
                 Ok(workflow) => Place::Workflow(Box::new(workflow), bytes),
                 Err(why) => Place::Broken(why),
             },
-        })
+        }
+    }
+
+    /// A version as it was kept.
+    fn version_file(&self, path: &Path) -> BackendResult<Found> {
+        let found = self.files.read(path, document::MAX_BYTES)?;
+        let Found::Bytes(bytes) = found else {
+            return Ok(found);
+        };
+        Ok(
+            match String::from_utf8(bytes).map(|text| self.texts.whole(text)) {
+                Ok(Ok(text)) => Found::Bytes(text.into_bytes()),
+                Ok(Err(why)) => Found::Odd(why),
+                Err(no_text) => Found::Bytes(no_text.into_bytes()),
+            },
+        )
     }
 
     /// What these bytes hold. Copies share their nodes, and what was reckoned of each.
@@ -216,7 +241,7 @@ impl EmbeddedBackend {
         let newest = names.iter().filter_map(|n| version_number(n)).max();
         if let Some(newest) = newest
             && let Some(name) = names.iter().find(|n| version_number(n) == Some(newest))
-            && let Found::Bytes(kept) = self.files.read(&folder.join(name), document::MAX_BYTES)?
+            && let Found::Bytes(kept) = self.version_file(&folder.join(name))?
             && kept == bytes
         {
             return Ok(());
@@ -224,7 +249,13 @@ impl EmbeddedBackend {
         let number = newest.unwrap_or(0).saturating_add(1);
         let hash: String = graph_hash(workflow).chars().take(8).collect();
         let path = folder.join(format!("{number:04}-{hash}.json"));
-        Ok(self.files.write(&path, bytes, Existing::Refuse)?)
+        let written = match std::str::from_utf8(bytes) {
+            Ok(text) => self.texts.shortened(&id.0, text).map_err(not_kept)?,
+            Err(_) => return Ok(self.files.write(&path, bytes, Existing::Refuse)?),
+        };
+        Ok(self
+            .files
+            .write(&path, written.as_bytes(), Existing::Refuse)?)
     }
 
     fn versions_now(&self, id: &WorkflowId) -> BackendResult<Vec<VersionHead>> {
@@ -235,7 +266,8 @@ impl EmbeddedBackend {
             else {
                 continue;
             };
-            if let Place::Workflow(workflow, _) = self.look(&folder.join(&name))? {
+            let found = self.version_file(&folder.join(&name))?;
+            if let Place::Workflow(workflow, _) = self.place(found) {
                 heads.push(VersionHead {
                     id: version.to_owned(),
                     number,
@@ -291,11 +323,19 @@ impl EmbeddedBackend {
             .into_iter()
             .find(|name| name.strip_suffix(".json") == Some(version))
             .ok_or_else(unknown)?;
-        match self.look(&folder.join(&name))? {
+        let found = self.version_file(&folder.join(&name))?;
+        match self.place(found) {
             Place::Workflow(workflow, _) => Ok(*workflow),
             Place::Missing => Err(unknown()),
             Place::Broken(why) => Err(broken(&folder.join(&name), &why)),
         }
+    }
+}
+
+fn not_kept(error: StoreError) -> BackendError {
+    match error {
+        StoreError::File(error) => error.into(),
+        other => BackendError::rejected(other.to_string()),
     }
 }
 
