@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 const AGENTCTL: &str = env!("CARGO_BIN_EXE_agentctl");
 const REQUEST: &str = "When a webhook receives an order over 100 EUR, post it to Slack #sales and append it to the Google Sheet Orders";
+const FILE: &str = "workflows/parts.json";
+const CHANGE: &str = "In \"Fetch part 7\" set the url to https://api.example.com/changed";
 
 fn main() -> Result<(), Box<dyn Error>> {
     let runs = std::env::args()
@@ -25,20 +27,31 @@ fn main() -> Result<(), Box<dyn Error>> {
         .next()
         .unwrap_or(10);
     // From the smallest to the largest: getrusage tells the largest child so far.
-    for (name, args) in [
-        ("agentctl --version", vec!["--version"]),
+    let change = || vec!["build", "--yes", "--quiet", "--workflow", FILE, CHANGE];
+    for (name, args, nodes) in [
+        ("agentctl --version", vec!["--version"], 0),
         (
             "agentctl catalog show slack",
             vec!["catalog", "show", "slack"],
+            0,
         ),
         (
             "agentctl build --yes (offline, embedded, everything synced)",
             vec!["build", "--yes", "--quiet", REQUEST],
+            0,
         ),
+        ("agentctl build --workflow, one node of 20", change(), 20),
+        ("agentctl build --workflow, one of 1,000", change(), 1_000),
+        ("agentctl build --workflow, one of 10,000", change(), 10_000),
     ] {
+        let document = serde_json::to_string_pretty(&agentctl_testkit::large::workflow(nodes))?;
         let mut times = Vec::with_capacity(runs);
         for counted in 0..=runs {
             let project = tempfile::tempdir()?;
+            if nodes > 0 {
+                std::fs::create_dir(project.path().join("workflows"))?;
+                std::fs::write(project.path().join(FILE), &document)?;
+            }
             let started = Instant::now();
             let status = Command::new(AGENTCTL)
                 .args(&args)

@@ -20,6 +20,7 @@ mod formats;
 mod help;
 mod history;
 mod killed;
+mod large;
 mod learning;
 mod limits;
 mod mcp;

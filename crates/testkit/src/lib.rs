@@ -8,4 +8,5 @@
 )]
 
 pub mod fake_http;
+pub mod large;
 pub mod secrets;
