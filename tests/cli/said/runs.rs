@@ -100,7 +100,7 @@ fn build() {
     model: offline (no key needed; it reads plain requests and asks about the rest)
     run [RUN] (n8n-builder)
       existing
-        researcher → get_workflow workflow_id=nowhere.json
+        researcher → get_workflow workflow_id=nowhere.json about=post to #orders instead of #sales
         failed get_workflow there is no workflow `nowhere.json` (nowhere.json)
         ✗ existing: get_workflow: there is no workflow `nowhere.json` (nowhere.json)
     ");
