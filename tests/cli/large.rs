@@ -258,3 +258,51 @@ fn memory_grows_by_what_changed_and_not_by_the_workflow() {
         assert!(large[n] < small[n] + 2_000, "{small:?} {large:?}");
     }
 }
+
+fn texts(project: &Project) -> Vec<String> {
+    let texts = std::fs::read_dir(project.file("memory/texts/parts")).unwrap();
+    let mut names: Vec<String> = texts
+        .map(|text| text.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Old runs go with the texts that only they rest on, and what stays is taken back.
+#[test]
+fn a_pruned_run_takes_its_text_with_it() {
+    let project = Project::new();
+    put(&project, &workflow(500));
+    let request = |n: u32| format!("In \"Fetch part 7\" set the url to {URL}/{n}");
+    assert_eq!(change(&project, &request(1)).code, 0);
+    // Somebody makes another one of it, which has little in common with the first.
+    let mut other = workflow(500);
+    for (n, node) in other["nodes"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .enumerate()
+    {
+        node["notes"] = json!(format!("part {n} is new").repeat(20));
+    }
+    put(&project, &other);
+    assert_eq!(change(&project, &request(2)).code, 0);
+    let before = project.read_json(FILE);
+    assert_eq!(change(&project, &request(3)).code, 0);
+    let both = texts(&project);
+    assert_eq!(both.len(), 2, "{both:?}");
+    let told = project.run(&["runs", "prune", "--keep", "2"]);
+    let would = "would go: 1 runs, 1 results, 1 versions of workflows, 1 whole texts of large ones";
+    assert!(told.stdout.starts_with(would), "{}", told.stdout);
+    assert_eq!(texts(&project), both);
+    let done = project.run(&["runs", "prune", "--keep", "2", "--yes"]);
+    let removed = told.stdout.replace("would go", "removed");
+    let removed = removed.replace("to remove them: --yes\n", "");
+    assert_eq!((done.code, done.stdout), (0, removed), "{}", done.stderr);
+    assert_eq!(texts(&project), both[1..]);
+    let undone = project.run(&["undo"]);
+    assert_eq!(undone.code, 0, "{}", undone.stderr);
+    assert_eq!(project.read_json(FILE), before);
+    let verified = project.run(&["runs", "verify"]);
+    assert_eq!(verified.code, 0, "{}\n{}", verified.stdout, verified.stderr);
+}

@@ -28,14 +28,18 @@ pub fn pieces(old: &str, new: &str) -> Vec<Piece> {
     made.all
 }
 
-/// The new text; None: the pieces are not of this old text.
-pub fn patched(old: &str, pieces: &[Piece]) -> Option<String> {
+/// The new text; None: the pieces are not of this old text, or make one of more than `most` bytes.
+pub fn patched(old: &str, pieces: &[Piece], most: usize) -> Option<String> {
     let mut text = String::new();
     for piece in pieces {
-        match piece {
-            Piece::Old([at, length]) => text.push_str(old.get(*at..at.checked_add(*length)?)?),
-            Piece::New(new) => text.push_str(new),
+        let piece = match piece {
+            Piece::Old([at, length]) => old.get(*at..at.checked_add(*length)?)?,
+            Piece::New(new) => new,
+        };
+        if piece.len() > most.saturating_sub(text.len()) {
+            return None;
         }
+        text.push_str(piece);
     }
     Some(text)
 }
@@ -146,8 +150,8 @@ mod tests {
             old in "([ab€\n]{0,9}|line [0-9] of a text that is long enough to be found again\n){0,40}",
             new in "([ab€\n]{0,9}|line [0-9] of a text that is long enough to be found again\n){0,40}",
         ) {
-            prop_assert_eq!(patched(&old, &pieces(&old, &new)), Some(new.clone()));
-            prop_assert_eq!(patched(&old, &pieces(&old, &old)), Some(old));
+            prop_assert_eq!(patched(&old, &pieces(&old, &new), 1 << 20), Some(new.clone()));
+            prop_assert_eq!(patched(&old, &pieces(&old, &old), 1 << 20), Some(old));
         }
     }
 
@@ -161,12 +165,16 @@ mod tests {
         new.push("one more\n".to_owned());
         let (old, new) = (old.concat(), new.concat());
         let made = pieces(&old, &new);
-        assert_eq!(patched(&old, &made), Some(new));
+        assert_eq!(patched(&old, &made, 1 << 20), Some(new));
         assert!(
             serde_json::to_string(&made).unwrap().len() < 400,
             "{made:?}"
         );
-        assert_eq!(patched("short", &made), None);
-        assert_eq!(patched("x", &[Piece::Old([1, usize::MAX])]), None);
+        assert_eq!(patched("short", &made, 1 << 20), None);
+        assert_eq!(patched("x", &[Piece::Old([1, usize::MAX])], 1 << 20), None);
+        // A few words that would fill the memory.
+        let again = vec![Piece::Old([0, 5]); 3];
+        assert_eq!(patched("short", &again, 15), Some("short".repeat(3)));
+        assert_eq!(patched("short", &again, 14), None);
     }
 }

@@ -42,6 +42,8 @@ pub struct Pruned {
     pub results: Vec<String>,
     /// Versions of resources.
     pub versions: u64,
+    /// Whole texts of large resources, from which versions and snapshots say how they differ.
+    pub texts: u64,
     pub bytes: u64,
     /// How many runs stay, and why.
     pub kept: BTreeMap<Kept, u64>,
@@ -224,11 +226,13 @@ impl Prune {
             kept: self.kept,
             ..Pruned::default()
         };
+        let mut go = BTreeSet::new();
         for (id, revisions) in &self.versions {
             let forgotten = resources.forget(id, revisions, really).await;
-            let Forgotten { versions, bytes } = forgotten.map_err(|e| failed(resources, e))?;
-            pruned.versions += versions;
+            let Forgotten { files, bytes } = forgotten.map_err(|e| failed(resources, e))?;
+            pruned.versions += files.len() as u64;
             pruned.bytes += bytes;
+            go.extend(files);
         }
         for (path, bytes) in results(project, &self.gone)? {
             if really {
@@ -246,9 +250,18 @@ impl Prune {
             if really {
                 remove_run(project, run_id, paths.dir())?;
             }
+            go.insert(paths.dir().to_owned());
         }
         if really {
             remove_cut_short(project)?;
+        }
+        // What no version and no snapshot that stays says its difference from.
+        for (path, bytes) in project.texts().unused(&go)? {
+            if really {
+                fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            }
+            pruned.texts += 1;
+            pruned.bytes += bytes;
         }
         pruned.runs = self.gone;
         Ok(pruned)

@@ -22,9 +22,7 @@ use crate::gateway::Settled;
 use crate::toolset::{Fault, ResourceId};
 use crate::{
     flow::RunLog,
-    store::{
-        Event, Journal, ProjectLock, Record, StateFile, StoreError, event::JOURNAL_VERSION,
-    },
+    store::{Event, Journal, ProjectLock, Record, StateFile, StoreError, event::JOURNAL_VERSION},
     view::RunView,
 };
 use agentctl_base::{

@@ -122,7 +122,7 @@ impl Snapshots {
                     return Ok(text);
                 };
                 texts
-                    .whole(text)
+                    .whole(text)?
                     .map_err(|why| StoreError::Changed { path, why })
             }
             Found::Missing => Err(unreadable("there is none".into())),

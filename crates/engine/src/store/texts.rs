@@ -4,9 +4,14 @@
 use super::StoreError;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_base::patch::{Piece, patched, pieces};
-use agentctl_host::files::{Disk, FileError, Found, file_part, read_own, write_atomic_on};
+use agentctl_host::files::{
+    Disk, FileError, Found, Opened, file_part, open_own, read_own, write_atomic_on,
+};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::Metadata;
+use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,7 +59,8 @@ impl Texts {
             return Ok(Cow::Borrowed(text));
         }
         let folder = file_part(of);
-        self.refuse_links(&folder)?;
+        refuse_link(&self.dir)?;
+        refuse_link(&self.dir.join(&folder))?;
         let sha256 = sha256_hex(text.as_bytes());
         let newest = self.newest(&folder)?;
         let number = newest.as_ref().map_or(0, |(number, ..)| *number);
@@ -74,12 +80,30 @@ impl Texts {
         Ok(Cow::Owned(written(&file, text, text, &sha256)?))
     }
 
-    /// The text that something written stands for: itself, or what its patch makes. Err: why there is none.
-    pub fn whole(&self, written: String) -> Result<String, String> {
+    /// The text that something written stands for: itself, or what its patch makes. Err within: why there is none; Err: what it
+    /// rests on could not be looked at.
+    pub fn whole(&self, written: String) -> Result<Result<String, String>, StoreError> {
         if !written.starts_with(BEGINNING) {
-            return Ok(written);
+            return Ok(Ok(written));
         }
-        let patch: Patched = serde_json::from_str(&written)
+        let (path, patch) = match self.patch(&written) {
+            Ok(read) => read,
+            Err(why) => return Ok(Err(why)),
+        };
+        Ok(match read(&path)? {
+            None => Err(format!("it rests on {}, which is gone", path.display())),
+            Some(base) if sha256_hex(base.as_bytes()) != patch.of_sha256 => {
+                Err(format!("it rests on {}, which was changed", path.display()))
+            }
+            Some(base) => patched(&base, &patch.pieces, MAX_BYTES as usize)
+                .filter(|text| sha256_hex(text.as_bytes()) == patch.sha256)
+                .ok_or_else(|| "what it says does not make the text that was kept".to_owned()),
+        })
+    }
+
+    /// What stands in the place of a text, and the file that it rests on. Err: it is none that this version reads.
+    fn patch(&self, written: &str) -> Result<(PathBuf, Patched), String> {
+        let patch: Patched = serde_json::from_str(written)
             .map_err(|e| format!("what stands there for a text cannot be read: {e}"))?;
         if patch.agentctl_patch != VERSION {
             return Err(format!(
@@ -95,29 +119,35 @@ impl Texts {
                 patch.of
             ));
         }
-        let path = self.dir.join(&patch.of);
-        let base = match read(&path) {
-            Ok(base) => base,
-            Err(error) => return Err(error.to_string()),
-        };
-        let base = base.ok_or_else(|| format!("it rests on {}, which is gone", path.display()))?;
-        if sha256_hex(base.as_bytes()) != patch.of_sha256 {
-            return Err(format!("it rests on {}, which was changed", path.display()));
-        }
-        patched(&base, &patch.pieces)
-            .filter(|text| sha256_hex(text.as_bytes()) == patch.sha256)
-            .ok_or_else(|| "what it says does not make the text that was kept".to_owned())
+        Ok((self.dir.join(&patch.of), patch))
     }
 
-    /// A project from somewhere else could point them at the user's own files.
-    fn refuse_links(&self, folder: &str) -> Result<(), StoreError> {
-        for path in [self.dir.clone(), self.dir.join(folder)] {
-            let found = std::fs::symlink_metadata(&path);
-            if found.is_ok_and(|found| found.file_type().is_symlink()) {
-                return Err(FileError::Linked { path }.into());
-            }
+    /// The texts on which nothing below `memory/` rests once these files and folders are gone, each with its bytes. None are known
+    /// while something stands there that this version cannot read.
+    pub fn unused(&self, without: &BTreeSet<PathBuf>) -> Result<Vec<(PathBuf, u64)>, StoreError> {
+        refuse_link(&self.dir)?;
+        let texts = files_below(&self.dir, &BTreeSet::new())?.into_iter();
+        let is_text = |path: &Path| path.extension().is_some_and(|ending| ending == "json");
+        let mut unused: BTreeMap<PathBuf, u64> = texts
+            .filter(|(path, _)| is_text(path))
+            .map(|(path, found)| (path, found.len()))
+            .collect();
+        if unused.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(())
+        let memory = self.dir.parent().unwrap_or(&self.dir);
+        let mut without = without.clone();
+        without.insert(self.dir.clone());
+        for (path, _) in files_below(memory, &without)? {
+            let Some(written) = stands_for_a_text(&path)? else {
+                continue;
+            };
+            match self.patch(&written) {
+                Ok((base, _)) => unused.remove(&base),
+                Err(_) => return Ok(Vec::new()),
+            };
+        }
+        Ok(unused.into_iter().collect())
     }
 
     /// The whole text that was kept last: its number, its place and the text. One that was changed is none.
@@ -153,6 +183,15 @@ impl Texts {
     }
 }
 
+/// A project from somewhere else could point it at the user's own files.
+fn refuse_link(path: &Path) -> Result<(), StoreError> {
+    let found = std::fs::symlink_metadata(path);
+    match found.is_ok_and(|found| found.file_type().is_symlink()) {
+        true => Err(FileError::Linked { path: path.into() }.into()),
+        false => Ok(()),
+    }
+}
+
 fn written(file: &str, base: &str, text: &str, sha256: &str) -> Result<String, StoreError> {
     let patch = Patched {
         agentctl_patch: VERSION,
@@ -176,4 +215,55 @@ fn read(path: &Path) -> Result<Option<String>, StoreError> {
             Found::Missing | Found::Odd(_) => None,
         },
     )
+}
+
+/// What a file holds that stands in the place of a text; None: it does not.
+fn stands_for_a_text(path: &Path) -> Result<Option<String>, StoreError> {
+    let failed = |e| StoreError::io("read", path)(e);
+    let Opened::File(mut file) = open_own(path).map_err(failed)? else {
+        return Ok(None);
+    };
+    let mut written = Vec::new();
+    let first = BEGINNING.len() as u64;
+    (&mut file)
+        .take(first)
+        .read_to_end(&mut written)
+        .map_err(failed)?;
+    if written != BEGINNING.as_bytes() {
+        return Ok(None);
+    }
+    file.take(MAX_BYTES)
+        .read_to_end(&mut written)
+        .map_err(failed)?;
+    Ok(Some(String::from_utf8_lossy(&written).into_owned()))
+}
+
+/// All regular files below a folder that is or is not there, without what is named; no link is followed.
+fn files_below(
+    dir: &Path,
+    without: &BTreeSet<PathBuf>,
+) -> Result<Vec<(PathBuf, Metadata)>, StoreError> {
+    let mut files = Vec::new();
+    let mut folders = vec![dir.to_owned()];
+    while let Some(dir) = folders.pop() {
+        let failed = |e| StoreError::io("list", &dir)(e);
+        let entries = match std::fs::read_dir(&dir) {
+            Ok(entries) => entries,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(e) => return Err(failed(e)),
+        };
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            let (path, found) = (entry.path(), entry.metadata().map_err(failed)?);
+            if without.contains(&path) {
+                continue;
+            }
+            if found.is_dir() {
+                folders.push(path);
+            } else if found.is_file() {
+                files.push((path, found));
+            }
+        }
+    }
+    Ok(files)
 }

@@ -1,5 +1,6 @@
 use super::{Project, ResourceId, ResourceMark, StoreError};
 use agentctl_base::canonical::sha256_hex;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -138,6 +139,41 @@ fn a_text_that_others_rest_on_is_missed_and_its_change_is_seen() {
     assert!(snapshots.read(&second.file).is_err());
 }
 
+/// A text goes when nothing rests on it, and none while it is not known what does.
+#[test]
+fn texts_on_which_nothing_rests_are_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = Project::new(dir.path());
+    let (first, second) = (project.run("run-1").unwrap(), project.run("run-2").unwrap());
+    let taken = project
+        .snapshots(&first)
+        .save(&mark("a"), &document("one"))
+        .unwrap();
+    project
+        .snapshots(&second)
+        .save(&mark("b"), &document("two"))
+        .unwrap();
+    let (text, bytes) = (base(&project), document("one").len() as u64);
+    let unused = |without: &[&Path]| {
+        let without = without.iter().map(|path| (*path).to_owned()).collect();
+        project.texts().unused(&without).unwrap()
+    };
+    assert_eq!(unused(&[]), []);
+    assert_eq!(unused(&[first.dir()]), []);
+    let both = [first.dir(), second.dir()];
+    assert_eq!(unused(&both), [(text.clone(), bytes)]);
+    // A version rests on it too, wherever in the project's memory it stands.
+    let snapshot = first.snapshots().join(&taken.file);
+    let version = project.memory().join("versions/big/0001-a.json");
+    fs::create_dir_all(version.parent().unwrap()).unwrap();
+    fs::copy(snapshot, &version).unwrap();
+    assert_eq!(unused(&both), []);
+    fs::write(&version, "{\"agentctl_patch\":2}").unwrap();
+    assert_eq!(unused(&both), []);
+    fs::write(&version, "{}").unwrap();
+    assert_eq!(unused(&both), [(text, bytes)]);
+}
+
 #[cfg(unix)]
 #[test]
 fn texts_do_not_follow_links() {
@@ -153,4 +189,6 @@ fn texts_do_not_follow_links() {
             .is_err()
     );
     assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    fs::write(elsewhere.path().join("mine.json"), "{}").unwrap();
+    assert!(project.texts().unused(&BTreeSet::new()).is_err());
 }

@@ -6,6 +6,7 @@ use crate::redact::Redactor;
 use agentctl_base::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 
 /// A resource among the keys of what names it, for `#[serde(flatten, with = "keyed")]`: `"document_id": "orders"`.
 pub mod keyed {
@@ -106,9 +107,9 @@ pub enum ByPerson {
 }
 
 /// Earlier states that were removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
-    pub versions: u64,
+    pub files: Vec<PathBuf>,
     pub bytes: u64,
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use agentctl_base::BoxFuture;
 use agentctl_engine::store::{StoreError, Texts};
-use agentctl_host::files::{Existing, Files, Found, real, tidy};
+use agentctl_host::files::{Existing, FileError, Files, Found, real, tidy};
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::Value;
@@ -82,13 +82,14 @@ impl EmbeddedBackend {
         let Found::Bytes(bytes) = found else {
             return Ok(found);
         };
-        Ok(
-            match String::from_utf8(bytes).map(|text| self.texts.whole(text)) {
-                Ok(Ok(text)) => Found::Bytes(text.into_bytes()),
-                Ok(Err(why)) => Found::Odd(why),
-                Err(no_text) => Found::Bytes(no_text.into_bytes()),
-            },
-        )
+        let text = match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(no_text) => return Ok(Found::Bytes(no_text.into_bytes())),
+        };
+        Ok(match self.texts.whole(text).map_err(not_kept)? {
+            Ok(text) => Found::Bytes(text.into_bytes()),
+            Err(why) => Found::Odd(why),
+        })
     }
 
     /// What these bytes hold. Copies share their nodes, and what was reckoned of each.
@@ -293,16 +294,19 @@ impl EmbeddedBackend {
         let folder = version_folder(id);
         let mut forgotten = Forgotten::default();
         for name in self.files.names(&folder)? {
+            if version_number(&name).is_none() {
+                continue;
+            }
             let path = folder.join(&name);
-            let is_version = version_number(&name).is_some();
-            let Some(Place::Workflow(workflow, bytes)) =
-                is_version.then(|| self.look(&path)).transpose()?
-            else {
+            let found = self.version_file(&path)?;
+            let Place::Workflow(workflow, _) = self.place(found) else {
                 continue;
             };
             if graph_hashes.contains(&graph_hash(&workflow)) {
-                forgotten.versions += 1;
-                forgotten.bytes += bytes.len() as u64;
+                let place = self.root.join(&path);
+                let length = std::fs::symlink_metadata(&place).map(|found| found.len());
+                forgotten.bytes += length.map_err(FileError::io("read", &place))?;
+                forgotten.files.push(place);
                 if really {
                     self.files.remove(&path)?;
                 }

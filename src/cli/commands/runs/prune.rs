@@ -70,10 +70,14 @@ fn text(pruned: &Pruned, removed: bool) -> String {
         bytes => format!("{} MB", bytes / 1_000_000),
     };
     let mut text = format!(
-        "{what}: {} runs, {} results, {} versions of workflows; {size}\n",
+        "{what}: {} runs, {} results, {} versions of workflows{}; {size}\n",
         pruned.runs.len(),
         pruned.results.len(),
-        pruned.versions
+        pruned.versions,
+        match pruned.texts {
+            0 => String::new(),
+            texts => format!(", {texts} whole texts of large ones"),
+        }
     );
     if let (Some(first), Some(last)) = (pruned.runs.first(), pruned.runs.last()) {
         text.push_str(&format!("  from {first} to {last}\n"));
