@@ -315,12 +315,9 @@ impl Kept<'_> {
         let project = project::open(self.root)?;
         let (mut gone, mut left) = (Vec::new(), Vec::new());
         for run in &erased.runs {
-            match project.run(run).map(|paths| paths.dir().to_owned()) {
-                Ok(dir) if dir.is_dir() => match std::fs::remove_dir_all(&dir) {
-                    Ok(()) => gone.push(run.clone()),
-                    Err(e) => left.push(format!("{}: {e}", dir.display())),
-                },
-                Ok(_) => {}
+            match project.remove_run(run) {
+                Ok(true) => gone.push(run.clone()),
+                Ok(false) => {}
                 Err(e) => left.push(e.to_string()),
             }
         }

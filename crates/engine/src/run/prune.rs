@@ -248,12 +248,12 @@ impl Prune {
             pruned.bytes +=
                 bytes_below(paths.dir()).map_err(StoreError::io("read", paths.dir()))?;
             if really {
-                remove_run(project, run_id, paths.dir())?;
+                project.remove_run(run_id)?;
             }
             go.insert(paths.dir().to_owned());
         }
         if really {
-            remove_cut_short(project)?;
+            project.finish_removals()?;
         }
         // What no version and no snapshot that stays says its difference from.
         for (path, bytes) in project.texts().unused(&go)? {
@@ -266,26 +266,6 @@ impl Prune {
         pruned.runs = self.gone;
         Ok(pruned)
     }
-}
-
-/// What a run's folder is called while it goes: no run has such a name, so one that is left half is none.
-const GOING: &str = ".pruned-";
-
-fn remove_run(project: &Project, run_id: &str, dir: &Path) -> Result<(), StoreError> {
-    let going = project.runs().join(format!("{GOING}{run_id}"));
-    fs::rename(dir, &going).map_err(StoreError::io("move aside", dir))?;
-    fs::remove_dir_all(&going).map_err(StoreError::io("remove", going))
-}
-
-/// What a process left that was killed while it pruned.
-fn remove_cut_short(project: &Project) -> Result<(), StoreError> {
-    for path in files_in(&project.runs())? {
-        let name = path.file_name().unwrap_or_default();
-        if name.as_encoded_bytes().starts_with(GOING.as_bytes()) {
-            fs::remove_dir_all(&path).map_err(StoreError::io("remove", path))?;
-        }
-    }
-    Ok(())
 }
 
 /// The results that tell of one of these runs, with their bytes.

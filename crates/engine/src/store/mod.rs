@@ -13,6 +13,7 @@ mod lock;
 mod marks;
 mod project;
 mod read;
+mod removal;
 mod resource;
 mod snapshot;
 mod state;
