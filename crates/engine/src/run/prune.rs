@@ -232,7 +232,7 @@ impl Prune {
             let Forgotten { files, bytes } = forgotten.map_err(|e| failed(resources, e))?;
             pruned.versions += files.len() as u64;
             pruned.bytes += bytes;
-            go.extend(files);
+            go.extend(files.iter().map(|file| project.root().join(file)));
         }
         for (path, bytes) in results(project, &self.gone)? {
             if really {

@@ -109,6 +109,7 @@ pub enum ByPerson {
 /// Earlier states that were removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Forgotten {
+    /// Below the project.
     pub files: Vec<PathBuf>,
     pub bytes: u64,
 }

@@ -306,10 +306,10 @@ impl EmbeddedBackend {
                 let place = self.root.join(&path);
                 let length = std::fs::symlink_metadata(&place).map(|found| found.len());
                 forgotten.bytes += length.map_err(FileError::io("read", &place))?;
-                forgotten.files.push(place);
                 if really {
                     self.files.remove(&path)?;
                 }
+                forgotten.files.push(path);
             }
         }
         Ok(forgotten)
