@@ -92,7 +92,7 @@ fn what_the_text_speaks_of_comes_first_with_what_stands_beside_it() {
         Left {
             nodes: 4992,
             named: 0,
-            of_kind: 2498
+            of_kind: 2500 - 4
         }
     );
     let (incoming, all) = parts.incoming(&first);

@@ -184,7 +184,7 @@ fn by_type(workflow: &Workflow, words: &[String]) -> BTreeSet<usize> {
     found
 }
 
-/// Each word of the type's name stands in the text, or all of them in one.
+/// Each word of the type's name stands in the text, or all of them in one, or its one word in two.
 fn spelled(node: &Node, words: &[String]) -> bool {
     const SAY_NOTHING: [&str; 8] = [
         "trigger",
@@ -202,8 +202,10 @@ fn spelled(node: &Node, words: &[String]) -> bool {
         let plural = |w: &str| w.strip_suffix('s') == Some(wanted);
         words.iter().any(|w| w == wanted || plural(w))
     };
+    let whole = name.concat();
+    let in_two = || words.windows(2).any(|two| two.concat() == whole);
     let long = name.iter().any(|w| w.len() >= LEAST);
-    long && (name.iter().all(|w| has(w)) || has(&name.concat()))
+    long && (name.iter().all(|w| has(w)) || has(&whole) || in_two())
 }
 
 fn by_words(workflow: &Workflow, words: &[String]) -> Vec<usize> {
