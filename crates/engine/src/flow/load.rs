@@ -3,6 +3,7 @@
 use super::load_all::load_with;
 use super::load_steps::Steps;
 use super::model::{FieldKind, FieldSpec, Flow, Limits, OutputSpec, PlanTools};
+use super::reach::unreached;
 use super::reader::{Callees, Known, Reader, Said};
 use super::schema::Schema;
 use super::scope::VARIABLES;
@@ -87,6 +88,9 @@ impl Reader<'_> {
         if let Some(node) = self.required(root, "steps", "the flow") {
             let mut reading = Steps::new(self, &stages, blocked_stage.as_deref(), &fields, limits);
             steps = reading.read(node, &about);
+        }
+        for (place, message) in unreached(&steps) {
+            self.problems.add(place, message);
         }
         Flow {
             name,

@@ -1,30 +1,75 @@
-//! The flow as a Mermaid flowchart.
+//! The flow as a Mermaid flowchart, and beside it each flow that it calls.
 
-use super::model::{By, Flow, Join, JoinSpec, Otherwise, Step, StepKind};
+use super::model::{By, CallSpec, Flow, Join, JoinSpec, Otherwise, Step, StepKind};
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 
 pub fn mermaid(flow: &Flow) -> String {
     let mut chart = Chart {
         out: "flowchart TD\n".to_owned(),
         depth: 1,
+        within: String::new(),
+        calls: VecDeque::new(),
     };
-    chart.line("start([start])");
-    let open = chart.list(&flow.steps, vec![("start".to_owned(), None)]);
-    let last = flow.stages.last().map_or("end", String::as_str);
-    chart.line(&format!("finish([{}])", label(last)));
-    chart.connect(&open, "finish");
+    chart.whole(flow);
+    let mut drawn: Vec<String> = Vec::new();
+    while let Some((caller, call)) = chart.calls.pop_front() {
+        chart.within = format!("{}__", node(&call.name));
+        if !drawn.contains(&call.name) {
+            let title = label(&format!("the flow {}", call.name));
+            chart.line(&format!(
+                "subgraph {}[{title}]",
+                node(&format!("flow_{}", call.name))
+            ));
+            chart.depth += 1;
+            chart.whole(&call.flow);
+            chart.depth -= 1;
+            chart.line("end");
+            drawn.push(call.name.clone());
+        }
+        let start = chart.node("begin");
+        chart.line(&format!("{caller} -.-> {start}"));
+    }
     chart.out
 }
 
 /// An open end: the node to leave from and the words on the arrow.
 type Ends = Vec<(String, Option<String>)>;
 
-struct Chart {
+struct Chart<'f> {
     out: String,
     depth: usize,
+    /// What the nodes of a called flow begin with; empty: the flow is the one that was asked for.
+    within: String,
+    /// Calls whose flows are still to be drawn: the node, and what it calls.
+    calls: VecDeque<(String, &'f CallSpec)>,
 }
 
-impl Chart {
+impl<'f> Chart<'f> {
+    fn whole(&mut self, flow: &'f Flow) {
+        // A step may be called `start` in any flow.
+        let (start, finish) = match self.within.as_str() {
+            "" => ("start".to_owned(), "finish".to_owned()),
+            within => (format!("{within}begin"), format!("{within}done")),
+        };
+        self.line(&format!("{start}([start])"));
+        let open = self.list(&flow.steps, vec![(start, None)]);
+        let last = flow.stages.last().map_or("end", String::as_str);
+        if open.is_empty() {
+            return;
+        }
+        self.line(&format!("{finish}([{}])", label(last)));
+        self.connect(&open, &finish);
+    }
+
+    /// A step's node.
+    fn node(&self, id: &str) -> String {
+        match self.within.as_str() {
+            "" => node(id),
+            within => format!("{within}{}", id.replace(['-', '.'], "_")),
+        }
+    }
+
     fn line(&mut self, text: &str) {
         let indent = "  ".repeat(self.depth);
         let _ = writeln!(self.out, "{indent}{text}");
@@ -39,15 +84,15 @@ impl Chart {
         }
     }
 
-    fn list(&mut self, steps: &[Step], mut open: Ends) -> Ends {
+    fn list(&mut self, steps: &'f [Step], mut open: Ends) -> Ends {
         for step in steps {
             open = self.step(step, open);
         }
         open
     }
 
-    fn step(&mut self, step: &Step, open: Ends) -> Ends {
-        let id = &node(&step.id);
+    fn step(&mut self, step: &'f Step, open: Ends) -> Ends {
+        let id = &self.node(&step.id);
         let title = title(step);
         match &step.kind {
             StepKind::Gate(gate) => {
@@ -62,8 +107,10 @@ impl Chart {
                         );
                         (node, Some(shape))
                     }
-                    Otherwise::Leave(target) => (format!("{}_left", node(target)), None),
-                    Otherwise::Exhaust(target) => (format!("{}_exhausted", node(target)), None),
+                    Otherwise::Leave(target) => (format!("{}_left", self.node(target)), None),
+                    Otherwise::Exhaust(target) => {
+                        (format!("{}_exhausted", self.node(target)), None)
+                    }
                 };
                 if let Some(shape) = shape {
                     self.line(&shape);
@@ -80,7 +127,7 @@ impl Chart {
                         self.list(&case.steps, vec![(id.clone(), Some(case.name.clone()))]),
                     );
                 }
-                if !route.cases.iter().any(|c| c.otherwise) {
+                if route.by.is_none() && !route.cases.iter().any(|c| c.otherwise) {
                     ends.push((id.clone(), Some("none".to_owned())));
                 }
                 ends
@@ -186,7 +233,8 @@ impl Chart {
                 self.connect(&ends, &join);
                 vec![(join, None)]
             }
-            StepKind::Call(_) => {
+            StepKind::Call(call) => {
+                self.calls.push_back((id.clone(), call));
                 self.line(&format!("{id}[[{}]]", label(&title)));
                 self.connect(&open, id);
                 vec![(id.clone(), None)]

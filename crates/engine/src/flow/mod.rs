@@ -24,6 +24,7 @@ mod next_call;
 mod next_control;
 mod prepare;
 mod questions;
+mod reach;
 mod reader;
 mod run_log;
 mod schema;
@@ -47,6 +48,8 @@ mod meaning_tests;
 mod merge_tests;
 #[cfg(test)]
 mod next_tests;
+#[cfg(test)]
+mod reach_tests;
 #[cfg(test)]
 mod talk_tests;
 

@@ -261,6 +261,7 @@ steps:
 8:19: `say` has no "text"
 8:32: `end` must be the last action of its step: nothing is done after it
 8:49: "a" has no writer "program", so `set` may not write it
+9:5: the step "s2" is never reached: behind "s1" nothing goes on
 9:21: "c" says what a fix cycle may change, so it cannot be cleared
 9:31: no field is of the group "h"
 10:21: `clear` needs `groups`, `fields`, or `messages: true`
