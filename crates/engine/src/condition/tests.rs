@@ -163,6 +163,8 @@ fn lists_and_texts_have_functions_of_the_engines_own() {
             "defs": [{"name": "title"}, {"name": "benefits"}, {"id": "risk", "name": "Risk"}],
             "values": {"title": "Bot", "benefits": " null ", "goals": ["growth", 2]},
             "none": null,
+            "text": {"en": "Hello", "de": "Hallo"},
+            "name": {"es": "Ann"},
         },
         "b": 1,
     });
@@ -194,6 +196,17 @@ fn lists_and_texts_have_functions_of_the_engines_own() {
         ("missing(a.defs, a.none, []).size()", json!(3)),
         ("percent(1, 3)", json!(33)),
         ("percent(0, 0)", json!(100)),
+        ("in_language(a.text, 'de')", json!("Hallo")),
+        // English where the language is missing or none, else whatever there is.
+        ("in_language(a.text, 'fr')", json!("Hello")),
+        ("in_language(a.text, a.none)", json!("Hello")),
+        ("in_language({'es': 'Hola'}, 'de')", json!("Hola")),
+        ("in_language({}, 'de')", Value::Null),
+        // One text is said in every language.
+        (
+            "in_language('Hi', 'de') + ' ' + in_language(a.name, 'de')",
+            json!("Hi Ann"),
+        ),
         ("quote_in('need a  bot', a.said)", json!(true)),
         ("quote_in(['a bot', 'bob'], a.said)", json!(true)),
         (

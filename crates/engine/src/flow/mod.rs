@@ -39,6 +39,8 @@ mod call_tests;
 #[cfg(any(test, feature = "testkit"))]
 pub mod fixture;
 #[cfg(test)]
+mod frames_tests;
+#[cfg(test)]
 mod load_tests;
 #[cfg(test)]
 mod log_tests;

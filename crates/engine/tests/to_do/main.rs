@@ -27,4 +27,5 @@ mod support;
 mod taking_back;
 mod talk;
 mod tools;
+mod turns;
 mod words;
