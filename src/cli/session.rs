@@ -10,6 +10,7 @@ use super::output::Output;
 use super::progress::plain_long;
 use super::settings;
 use crate::config::Config;
+use crate::dialogues::Failing;
 use crate::held::Held;
 use crate::pack::{BUILDER, NoPack};
 use crate::trust::{CATALOG, InForce, Standing};
@@ -213,6 +214,16 @@ fn gateway(
     root: &Path,
     redactor: Redactor,
 ) -> (Gateway, Option<Arc<N8n>>) {
+    let (toolsets, n8n) = toolsets(pack, n8n, root);
+    let gateway = Gateway::new(pack, toolsets);
+    (gateway.with_redactor(redactor), n8n)
+}
+
+fn toolsets(
+    pack: &Pack,
+    n8n: Option<N8n>,
+    root: &Path,
+) -> (Vec<Arc<dyn Toolset>>, Option<Arc<N8n>>) {
     let skills = pack.skills.iter().map(agentctl_knowledge::Skill::from);
     let skills: Vec<agentctl_knowledge::Skill> = skills.collect();
     let library = Library::new(Knowledge::new(root, skills));
@@ -224,8 +235,7 @@ fn gateway(
     }
     toolsets.push(Arc::new(library));
     toolsets.push(Arc::new(Requests::new(root)));
-    let gateway = Gateway::new(pack, toolsets);
-    (gateway.with_redactor(redactor), n8n)
+    (toolsets, n8n)
 }
 
 /// What many runs in folders of their own share: the pack and the models that a project would be worked on with.
@@ -240,7 +250,15 @@ pub struct Elsewhere {
 
 impl Elsewhere {
     pub fn open(root: &Path, model: &ModelNames, out: &Output) -> Result<Elsewhere, CliError> {
-        let mut pack = load_pack(root, out)?;
+        Self::of(root, load_pack(root, out)?, model, out)
+    }
+
+    pub fn of(
+        root: &Path,
+        mut pack: Pack,
+        model: &ModelNames,
+        out: &Output,
+    ) -> Result<Elsewhere, CliError> {
         let config = settings::of_project(root, out)?;
         let catalog = catalog_file::of(root, out)?;
         if catalog_file::is_own(catalog) {
@@ -269,10 +287,7 @@ impl Elsewhere {
         options: RunOptions,
     ) -> Result<RunReport, CliError> {
         let project = Project::open(folder).map_err(|e| CliError::failed(e.to_string()))?;
-        let backend = backend::Target::Embedded.open(folder);
-        let backend = backend.map_err(|e| CliError::failed(e.to_string()))?;
-        let n8n = N8n::new(backend, self.catalog);
-        let (gateway, _) = gateway(&self.pack, Some(n8n), folder, self.redactor.clone());
+        let gateway = self.gateway(folder, &[])?;
         let context = RunContext {
             project: &project,
             pack: &self.pack,
@@ -286,6 +301,26 @@ impl Elsewhere {
         run::start(context, options)
             .await
             .map_err(|e| run_error(&e))
+    }
+}
+
+impl Elsewhere {
+    /// The door to tools that work in a folder; calls of these tools fail.
+    pub fn gateway(&self, folder: &Path, failing: &[String]) -> Result<Gateway, CliError> {
+        let n8n = match requires_n8n(&self.pack)? {
+            true => {
+                let backend = backend::Target::Embedded.open(folder);
+                let backend = backend.map_err(|e| CliError::failed(e.to_string()))?;
+                Some(N8n::new(backend, self.catalog))
+            }
+            false => None,
+        };
+        let (mut toolsets, _) = toolsets(&self.pack, n8n, folder);
+        if !failing.is_empty() {
+            let fails = |of| Arc::new(Failing::new(of, failing)) as Arc<dyn Toolset>;
+            toolsets = toolsets.into_iter().map(fails).collect();
+        }
+        Ok(Gateway::new(&self.pack, toolsets).with_redactor(self.redactor.clone()))
     }
 }
 

@@ -1,7 +1,9 @@
 //! The packs that are compiled into the binary: n8n-builder, which is the repository's own `agents/` and `skills/`, and those in
 //! `packs/`; with a project's own packs and files over them.
 
-use agentctl_engine::pack::{self, BuiltIn, LoadOptions, PACKS, Pack, PackErrors, Use, is_name};
+use agentctl_engine::pack::{
+    self, BuiltIn, LoadOptions, PACKS, Pack, PackErrors, TestFile, Use, is_name,
+};
 use agentctl_n8n_tools::vocabulary;
 use rust_embed::RustEmbed;
 use std::borrow::Cow;
@@ -115,21 +117,37 @@ fn of_name(name: &str, project: &Path, options: &LoadOptions) -> Result<Pack, No
     if name == BUILDER {
         return Ok(load(project, options)?);
     }
-    let own;
-    let built_in = match NAMED.get(name) {
-        Some(built_in) => built_in,
-        None if own_names(project, options).contains(name) => {
-            own = BuiltIn::named(name, vocabulary::n8n().clone(), []);
-            &own
-        }
-        None => {
-            return Err(NoPack::Unknown {
-                name: name.to_owned(),
-                known: names(project, options),
-            });
-        }
-    };
-    Ok(pack::load(built_in, Some(&BUILT_IN), project, options)?)
+    let built_in = texts_of(name, project, options)?;
+    Ok(pack::load(&built_in, Some(&BUILT_IN), project, options)?)
+}
+
+/// The files of a pack's `tests/`.
+pub fn tests(name: &str, project: &Path, options: &LoadOptions) -> Result<Vec<TestFile>, NoPack> {
+    let name = name.split_once('/').map_or(name, |(name, _)| name);
+    let built_in = texts_of(name, project, options)?;
+    Ok(pack::tests(&built_in, project, options)?)
+}
+
+/// What is compiled in of a pack.
+fn texts_of(
+    name: &str,
+    project: &Path,
+    options: &LoadOptions,
+) -> Result<Cow<'static, BuiltIn>, NoPack> {
+    if name == BUILDER {
+        return Ok(Cow::Borrowed(&BUILT_IN));
+    }
+    if let Some(built_in) = NAMED.get(name) {
+        return Ok(Cow::Borrowed(built_in));
+    }
+    if own_names(project, options).contains(name) {
+        let own = BuiltIn::named(name, vocabulary::n8n().clone(), []);
+        return Ok(Cow::Owned(own));
+    }
+    Err(NoPack::Unknown {
+        name: name.to_owned(),
+        known: names(project, options),
+    })
 }
 
 /// Every pack that can be named: the built-in ones, and the project's own where its files count. Sorted.

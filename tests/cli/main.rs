@@ -14,6 +14,7 @@ mod ci;
 mod commands;
 mod connected;
 mod conversations;
+mod dialogues;
 mod drafts;
 mod floors;
 mod formats;

@@ -272,6 +272,8 @@ fn packs() {
       show   One pack: its flows, agents, data, and which of its files are this project's
       check  Check every file of a pack, or of all; every mistake with file and line
       graph  Draw a flow of a pack as a Mermaid diagram
+      new    Make a small pack in this project, to begin with
+      test   Play the dialogues of a pack, and say which of their expectations hold
       help   Print this message or the help of the given subcommand(s)
 
     Options:
@@ -325,5 +327,63 @@ fn packs() {
     Options:
     Example:
       agentctl packs graph n8n-builder > flow.mmd
+    ");
+    insta::assert_snapshot!(help("packs new"), @"
+    Make a small pack in this project, to begin with
+
+    Usage: agentctl packs new [OPTIONS] <NAME>
+
+    Arguments:
+      <NAME>
+              Its name: small letters, digits and hyphens
+
+    Options:
+    Example:
+      agentctl packs new helpdesk
+
+    It has a flow, an agent, a skill, texts and a dialogue, and works at once:
+    agentctl packs test helpdesk, agentctl chat helpdesk. docs/packs.md explains each file.
+    ");
+    insta::assert_snapshot!(help("packs test"), @"
+    Play the dialogues of a pack, and say which of their expectations hold
+
+    Usage: agentctl packs test [OPTIONS] [PACK] [FILE]...
+
+    Arguments:
+      [PACK]
+              Its name; without it the dialogues of every pack are played
+
+      [FILE]...
+              Only these files: names in the pack's tests/, or files elsewhere
+
+    Options:
+          --only <TEXT>
+              Only dialogues whose name has this in it
+
+          --report <KIND=FILE>
+              Write a report for CI: `junit=FILE`
+
+          --min <PERCENT>
+              Exit code 1 when fewer of the expectations hold
+
+              [default: 100]
+
+          --model <MODEL>
+              The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
+              else offline
+
+          --model-for <AGENT=MODEL>
+              The model of one agent
+
+    Examples:
+      agentctl packs test
+      agentctl packs test front-door --min 95
+      agentctl packs test front-door happy.yaml --only German
+      agentctl packs test front-door --report junit=packs.xml
+      agentctl packs test helpdesk ../more-dialogues.yaml --model anthropic::claude-sonnet-4-6
+
+    Each dialogue is played in an empty folder that is deleted afterwards, with the offline model unless
+    one is named.
+    Exit code 0: enough of the expectations hold; 1: not enough; 2: a mistake in a file.
     ");
 }

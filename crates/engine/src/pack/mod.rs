@@ -71,6 +71,8 @@ pub const FLOW_FILE: &str = "agents/flow.yaml";
 pub const POLICY_FILE: &str = "agents/policy.yaml";
 /// What a model that needs no network does for each task of the pack.
 const OFFLINE_FILE: &str = "agents/offline.yaml";
+/// The folder of its dialogues.
+const TESTS: &str = "tests";
 
 /// How a pack is loaded. The default is the built-in pack alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -126,21 +128,11 @@ pub fn load(
 ) -> Result<Pack, PackErrors> {
     let mut problems = Vec::new();
     let mut warnings = Vec::new();
-    let folder = built_in.path("");
-    let left_out = options
-        .files
-        .left_out
-        .contains(folder.trim_end_matches('/'));
-    if left_out {
+    if is_left_out(built_in, options) {
+        let folder = built_in.path("");
         warnings.push(format!("{folder}: left out, it cannot be trusted"));
     }
-    let root = Root {
-        built_in,
-        project: match options.files.own {
-            Use::Project if !left_out => Some(project),
-            Use::Project | Use::BuiltIn => None,
-        },
-    };
+    let root = root(built_in, project, options);
     let loaded = read(root, shared, options, &mut problems, &mut warnings);
     match loaded {
         Some(pack) if problems.is_empty() => Ok(Pack { warnings, ..pack }),
@@ -150,6 +142,56 @@ pub fn load(
             Err(PackErrors { problems })
         }
     }
+}
+
+/// A file of a pack's `tests/`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestFile {
+    /// In that folder.
+    pub name: String,
+    /// What messages call it.
+    pub file: String,
+    pub text: String,
+}
+
+/// The files of a pack's `tests/`, the project's over those that are compiled in; a run reads none of them.
+pub fn tests(
+    built_in: &BuiltIn,
+    project: &Path,
+    options: &LoadOptions,
+) -> Result<Vec<TestFile>, PackErrors> {
+    let root = root(built_in, project, options);
+    let mut problems = Vec::new();
+    let names = root.names(TESTS, &mut problems);
+    let mut files = Vec::new();
+    for name in names.into_iter().filter(|name| name.ends_with(".yaml")) {
+        if let Some(Source { file, text }) = root.source(&format!("{TESTS}/{name}"), &mut problems)
+        {
+            files.push(TestFile { name, file, text });
+        }
+    }
+    match problems.is_empty() {
+        true => Ok(files),
+        false => Err(PackErrors { problems }),
+    }
+}
+
+/// Where its texts are looked for.
+fn root<'a>(built_in: &'a BuiltIn, project: &'a Path, options: &LoadOptions) -> Root<'a> {
+    let left_out = is_left_out(built_in, options);
+    Root {
+        built_in,
+        project: match options.files.own {
+            Use::Project if !left_out => Some(project),
+            Use::Project | Use::BuiltIn => None,
+        },
+    }
+}
+
+fn is_left_out(built_in: &BuiltIn, options: &LoadOptions) -> bool {
+    let folder = built_in.path("");
+    let left_out = &options.files.left_out;
+    left_out.contains(folder.trim_end_matches('/'))
 }
 
 /// All that can be read of it; None where too little can to be a pack. Each mistake is among the problems.

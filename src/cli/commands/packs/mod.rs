@@ -1,4 +1,7 @@
-//! `agentctl packs list|show|check|graph`: which packs there are, and what is in them.
+//! `agentctl packs`: which packs there are, what is in them, whether they do what their dialogues say, and a new one to begin with.
+
+mod new;
+mod test;
 
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
@@ -41,12 +44,28 @@ pub enum PacksCommand {
         #[arg(value_name = "PACK[/FLOW]")]
         pack: String,
     },
+    /// Make a small pack in this project, to begin with
+    #[command(
+        after_help = "Example:\n  agentctl packs new helpdesk\n\nIt has a flow, an agent, a skill, texts and a dialogue, and works at once:\nagentctl packs test helpdesk, agentctl chat helpdesk. docs/packs.md explains each file."
+    )]
+    New {
+        /// Its name: small letters, digits and hyphens
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Play the dialogues of a pack, and say which of their expectations hold
+    #[command(
+        after_help = "Examples:\n  agentctl packs test\n  agentctl packs test front-door --min 95\n  agentctl packs test front-door happy.yaml --only German\n  agentctl packs test front-door --report junit=packs.xml\n  agentctl packs test helpdesk ../more-dialogues.yaml --model anthropic::claude-sonnet-4-6\n\nEach dialogue is played in an empty folder that is deleted afterwards, with the offline model unless one is named.\nExit code 0: enough of the expectations hold; 1: not enough; 2: a mistake in a file."
+    )]
+    Test(test::TestArgs),
 }
 
 pub fn packs(root: &Path, command: &PacksCommand, out: &Output) -> Result<Exit, CliError> {
     match command {
         PacksCommand::List => list(root, out),
         PacksCommand::Show { pack } => show(&session::named_pack(root, pack, out)?, out),
+        PacksCommand::New { name } => new::new(root, name, out),
+        PacksCommand::Test(args) => test::test(root, args, out),
         PacksCommand::Check { pack } => check(root, pack.as_deref(), out),
         PacksCommand::Graph { pack } => {
             let pack = session::named_pack(root, pack, out)?;
