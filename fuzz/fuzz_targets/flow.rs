@@ -12,6 +12,7 @@ fuzz_target!(|data: &[u8]| {
     let known = Known {
         agents: None,
         vocabulary: Some(vocabulary::n8n()),
+        data: None,
     };
     match load(text, "flow.yaml", known) {
         Ok(flow) => {
