@@ -468,7 +468,10 @@ fn asked_for(
     let (at, end) = find("request", early.clone())?;
     // "Please cancel the request", "please change the sponsor of my request".
     let other = ["abandon", "abandon.any", "change", "correct", "set"];
-    if other.iter().any(|class| find(class, early.clone()).is_some()) {
+    if other
+        .iter()
+        .any(|class| find(class, early.clone()).is_some())
+    {
         return None;
     }
     let apart = |found: &(usize, usize)| found.1 <= at || end <= found.0;
