@@ -134,6 +134,9 @@ pub(crate) fn account_but(
         let timed = times
             .iter()
             .find(|t| item.from >= t.from && item.to <= t.to);
+        if crate::clause::numbers_line(&chart, i) {
+            continue;
+        }
         let judged = match timed {
             Some(time) if item.stops() || item.from != first_of(&chart, time) => None,
             Some(time) => Some((VALUE, found(evidence.time(&time.means)))),
@@ -165,6 +168,9 @@ pub(crate) fn account_but(
                 known: !matches!(item.what, What::Unknown),
             },
         ));
+    }
+    for open in &evidence.open {
+        part::left_open(request, open, &mut words);
     }
     let (parts, built) = part::counted(&chart, &words);
     let missing = part::phrases(request, &chart, &words);

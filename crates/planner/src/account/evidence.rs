@@ -31,6 +31,8 @@ pub(super) struct Evidence {
     /// Names of nodes with two used outputs.
     branches: Vec<String>,
     triggers: Vec<String>,
+    /// What tests without a left side were to compare: conditions that were not understood.
+    pub(super) open: Vec<String>,
 }
 
 /// Nodes that let items pass by a test.
@@ -156,7 +158,11 @@ impl Evidence {
             // A test without a left side is one that was not understood.
             Value::Object(map)
                 if map.get("leftValue").and_then(Value::as_str) == Some("")
-                    && map.contains_key("rightValue") => {}
+                    && map.contains_key("rightValue") =>
+            {
+                let right = map.get("rightValue").and_then(Value::as_str);
+                self.open.extend(right.map(str::to_owned));
+            }
             Value::Object(map) => map.iter().for_each(|(k, v)| self.parameter(k, v, node)),
             Value::Number(n) => self.words_of(&n.to_string(), node),
             Value::Bool(_) | Value::Null => {}
@@ -411,6 +417,14 @@ impl Evidence {
             "date" => &["scheduleTrigger", "dateTime", "wait"],
             _ => &[],
         };
+        // What one service calls a title another one calls a name.
+        if concept == "title" {
+            let named = ["name", "subject", "summary"].iter();
+            let own = named.filter_map(|w| self.words.get(*w)).next();
+            if let Some(own) = own {
+                return Some(own.clone());
+            }
+        }
         let tagged = tags.iter().find_map(|t| self.tags.get(*t));
         tagged
             .or_else(|| nodes.iter().find_map(|n| self.nodes.get(*n)))

@@ -89,6 +89,19 @@ pub(super) fn phrases(request: &str, chart: &Chart, words: &[(usize, Word)]) -> 
     phrases
 }
 
+/// A condition that was not understood: what it says is missing, whatever else of the workflow answers for its words.
+pub(super) fn left_open(request: &str, said: &str, words: &mut [(usize, Word)]) {
+    let Some(from) = request.find(said).filter(|_| !said.is_empty()) else {
+        return;
+    };
+    let within = |w: &&mut (usize, Word)| w.1.from >= from && w.1.to <= from + said.len();
+    for (_, word) in words.iter_mut().filter(within) {
+        if !matches!(word.fate, Fate::Context { .. }) {
+            word.fate = Fate::Missing;
+        }
+    }
+}
+
 /// Whether a negation stands before a verb, in its part.
 pub(super) fn negated(chart: &Chart, at: usize) -> bool {
     let before = crate::cut::before(&chart.items, at)
@@ -145,7 +158,7 @@ fn tells(sentence: &[Item]) -> bool {
 /// Frames of verbs that tell of an event.
 const EVENTS: &[&str] = &[
     "HAPPEN", "RECEIVE", "SUBMIT", "SIGNUP", "ORDER", "PAY", "FAIL", "EXPIRE", "SEND", "CREATE",
-    "DELETE", "UPDATE",
+    "DELETE", "UPDATE", "MOVE", "UPLOAD", "PUBLISH",
 ];
 
 /// What a request says of the event that starts the workflow.
