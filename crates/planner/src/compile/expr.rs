@@ -135,3 +135,29 @@ fn strip(code: &str) -> String {
         _ => code.to_owned(),
     }
 }
+
+/// A text about one item as a text about a collected list: a line for each of its items. None where it speaks of no field of
+/// the list's own item, which has none but the list.
+pub(super) fn per_item(list: &str, text: &str) -> Option<String> {
+    const OPEN: &str = "{{ $json.";
+    if matches!(list, "text" | "html" | "table") || !text.contains(OPEN) {
+        return None;
+    }
+    let mut line = String::new();
+    let mut rest = text;
+    while let Some((plain, behind)) = rest.split_once(OPEN) {
+        let (path, after) = behind.split_once(" }}")?;
+        line.push_str(&in_template(plain));
+        line.push_str(&format!("${{item.{path}}}"));
+        rest = after;
+    }
+    line.push_str(&in_template(rest));
+    (!line.contains("{{"))
+        .then(|| format!("{{{{ $json.{list}.map((item) => `{line}`).join('\\n') }}}}"))
+}
+
+/// A plain text within a template of JavaScript.
+fn in_template(text: &str) -> String {
+    let marked = text.replace('\\', "\\\\").replace('`', "\\`");
+    marked.replace("${", "\\${").replace('\n', "\\n")
+}

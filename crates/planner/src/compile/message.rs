@@ -455,6 +455,14 @@ impl Draft<'_> {
             _ => true,
         });
         let text = args.iter().position(|a| a.role == Role::Text);
+        let listed = at.list.as_deref().filter(|_| lines.is_empty());
+        if let Some(list) = listed
+            && let Some(arg) = text.and_then(|i| args.get_mut(i))
+            && let Some(each) = super::expr::per_item(list, &self.inline(at, &arg.value))
+        {
+            arg.value = raw(&each);
+            return;
+        }
         match text {
             Some(_) if lines.is_empty() => {}
             Some(i) => {

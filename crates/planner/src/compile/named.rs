@@ -96,7 +96,8 @@ fn takes(kind: &str, property: &Property, resource: &str) -> f64 {
     let mut best: f64 = 0.0;
     for (place, name) in names.iter().enumerate() {
         let want = words(name);
-        let whole = if by_name == want || by_label == want {
+        let own = bare(name);
+        let whole = if by_name == want || by_label == want || by_name == own || by_label == own {
             1.0
         } else if property.required && (by_name.ends_with(&want) || by_label.ends_with(&want)) {
             0.7
