@@ -18,7 +18,7 @@ fn forms_come_from_the_table_of_inflections() {
     for (form, lemma) in [
         ("notifies", "notify"),
         ("posted", "post"),
-        ("dropping", "put"),
+        ("dropping", "drop"),
         ("fetches", "fetch"),
         ("sums up", "sum"),
         ("looked up", "look up"),
