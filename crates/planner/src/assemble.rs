@@ -9,6 +9,7 @@ mod condition;
 mod content;
 mod data;
 mod day;
+mod detail;
 mod fetch;
 mod flow;
 mod form;

@@ -154,7 +154,11 @@ pub fn chart(text: &str, language: &str) -> Chart {
     let mut open = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while at < tokens.len() {
-        let (item, used) = one(crate::cut::from(&tokens, at), lexicon, open.last());
+        let rest = crate::cut::from(&tokens, at);
+        let (item, used) = match method(rest, text) {
+            Some(method) => (method, 1),
+            None => one(rest, lexicon, open.last()),
+        };
         open.push(item);
         at += used;
     }
@@ -162,6 +166,24 @@ pub fn chart(text: &str, language: &str) -> Chart {
         language: lexicon.language,
         items: grammar::refined(tag::tagged(open, lexicon.language), lexicon.language),
     }
+}
+
+/// "POST /orders": a method in capitals before an address is no verb.
+fn method(tokens: &[Token], text: &str) -> Option<Open> {
+    let [first, second, ..] = tokens else {
+        return None;
+    };
+    let said = text.get(first.from..first.to)?;
+    let shouted = matches!(said, "GET" | "POST" | "PUT" | "PATCH" | "DELETE");
+    let addressed = matches!(second.kind, Kind::Path | Kind::Url);
+    (shouted && addressed).then(|| Open {
+        from: first.from,
+        to: first.to,
+        text: first.text.clone(),
+        capital: true,
+        shape: first.kind,
+        ..Open::nothing()
+    })
 }
 
 /// The words of a name, whether it counts only with a capital letter, and whose it is.

@@ -11,6 +11,7 @@ use crate::lex::Sense;
 use crate::time::TimeSpan;
 
 pub(crate) use phrase::Phrase;
+pub(crate) use segment::numbers_line;
 
 /// What introduces a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -192,7 +192,7 @@ fn answer_and_resume() {
     Schedule · scheduleTrigger
     └─ GitHub: Get many · github (release, getAll)
        ├─ Success → Collect into one item · aggregate
-       │  └─ Slack: Send message · slack (message, post, <#channel>, ={{ $json.data.map((item) => '• ' +…)
+       │  └─ Slack: Send message · slack (message, post, <#channel>, ={{ $json.data.map((item) => `build…)
        │     └─ Error → Slack: Send message 1 · slack (message, post, #dev, =Error: {{ $json.error }} Text: {{ …)
        └─ Error → ↪ Slack: Send message 1
 

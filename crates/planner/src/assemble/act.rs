@@ -4,7 +4,7 @@ use super::{Reading, arg, field, on};
 use crate::clause::{Clause, Phrase};
 use crate::lex::Class;
 use crate::lexicon::ServiceEntry;
-use crate::plan::{Does, Role, Step, Trigger, Verb};
+use crate::plan::{Arg, Does, Role, Step, Trigger, Val, Verb};
 use crate::spot::Kind;
 
 impl Reading<'_> {
@@ -15,7 +15,9 @@ impl Reading<'_> {
                 self.mention(found);
             }
         }
-        if self.tells_source(clause) || self.tells_of_people(clause) {
+        let next = self.clause_at(i + 1);
+        let heads = next.colon && next.verb.is_some() && self.is_head(clause);
+        if heads || self.tells_source(clause) || self.tells_of_people(clause) {
             return Vec::new();
         }
         if self.asks_leave(clause) {
@@ -23,6 +25,15 @@ impl Reading<'_> {
         }
         if let Some(answer) = self.status(clause) {
             return vec![answer];
+        }
+        let url = clause
+            .phrases()
+            .any(|p| p.literal(self.chart, Kind::Url).is_some());
+        if url && self.method(clause).is_some() && !clause.negated() {
+            return self.call(i, clause, "CALL");
+        }
+        if self.runs(clause) {
+            return self.command(i, clause);
         }
         let thought = self.thought(i, clause);
         if !thought.is_empty() {
@@ -43,10 +54,17 @@ impl Reading<'_> {
                 break;
             }
         }
+        // What only reads sends nothing.
+        let reads = [
+            "GET", "SEARCH", "CHECK", "DELETE", "DOWNLOAD", "EXTRACT", "COMPARE",
+        ]
+        .iter()
+        .any(|f| clause.verb.as_ref().is_some_and(|v| v.frame() == *f));
         if steps.is_empty() && clause.verb.is_some() {
             steps = self
                 .nominal(clause)
                 .into_iter()
+                .filter(|f| !reads || !matches!(*f, "NOTIFY" | "MAIL" | "REPLY"))
                 .find_map(|f| Some(self.frame(i, clause, f)).filter(|s| !s.is_empty()))
                 .unwrap_or_default();
         }
@@ -60,6 +78,19 @@ impl Reading<'_> {
             self.topic.object = Some(self.concept(object).to_owned());
         }
         steps
+    }
+
+    /// "Disk check via SSH: `df -h`": a command in quotation marks and a service that runs commands.
+    fn runs(&self, clause: &Clause) -> bool {
+        let code = |p: &Phrase| p.names.iter().any(|n| self.raw(*n).starts_with('`'));
+        let shell = |s: &ServiceEntry| s.actions.iter().any(|t| is_shell(t));
+        let named = self.services_of(clause).into_iter().any(shell);
+        named && clause.phrases().any(code) && !clause.negated()
+    }
+
+    fn command(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        self.topic.field = Some(field("stdout"));
+        self.call(i, clause, "RUN")
     }
 
     /// "My supplier announces …": what people do, not what is asked for.
@@ -141,10 +172,21 @@ impl Reading<'_> {
         {
             return vec!["NOTIFY"];
         }
+        let told = clause.arrow || clause.colon || clause.intro == crate::clause::Intro::Else;
+        let to_person = |p: &Phrase| p.prep == "to" && self.kind(p) == "person";
+        if told
+            && named.is_empty()
+            && clause.phrases().any(|p| self.kind(p) == "message")
+            && clause.phrases().any(to_person)
+        {
+            return vec!["NOTIFY"];
+        }
         let mailed = (clause.arrow || clause.colon)
             && named.iter().all(|s| s.actions.is_empty())
             && clause.phrases().any(|p| {
-                self.concept(p) == "email" && matches!(p.prep.as_str(), "" | "by" | "via")
+                self.concept(p) == "email"
+                    && !p.listed
+                    && matches!(p.prep.as_str(), "" | "by" | "via")
             });
         if mailed {
             return vec!["MAIL"];
@@ -163,7 +205,12 @@ impl Reading<'_> {
                 self.plan.triggers.first(),
                 Some(Trigger::Schedule { .. } | Trigger::Manual)
             );
-        if first && ["sheet", "db", "base"].iter().any(|t| tagged(t)) {
+        let at = self.clauses.iter().position(|c| c.from == clause.from);
+        let source = at.is_some_and(|i| self.labelled_as(i, "source"));
+        let leads = at.is_some_and(|i| self.clause_at(i + 1).arrow);
+        let acts = named.iter().any(|s| !s.actions.is_empty());
+        let stored = ["sheet", "db", "base"].iter().any(|t| tagged(t));
+        if first && (stored || leads && acts) || source && acts {
             return vec!["GET"];
         }
         if named.iter().any(|s| !s.actions.is_empty()) {
@@ -211,7 +258,7 @@ impl Reading<'_> {
         };
         let mut places: Vec<(usize, &str)> = Vec::new();
         for (n, phrase) in clause.after.iter().enumerate() {
-            if let Some(service) = target(phrase)
+            if let Some(service) = target(phrase).map(|s| self.concrete(s))
                 && places.iter().all(|(_, key)| *key != service.key)
             {
                 places.push((n, &service.key));
@@ -254,12 +301,14 @@ impl Reading<'_> {
 
     pub(super) fn frame(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
         match frame {
+            "HAPPEN" | "GO" | "STATE" if self.must_arise(clause) => self.arisen(i, clause),
             "SEND" | "NOTIFY" | "MAIL" | "SAY" | "KNOW" | "RECEIVE" | "GO" => {
                 self.notify(i, clause, frame)
             }
             "WANT" => self.wanted(i, clause),
             "PUBLISH" => self.on_service(i, clause, frame, Verb::Publish),
             "REPLY" | "ANSWER" => self.answer(i, clause, frame),
+            "EXPORT" | "ARCHIVE" if self.exports(clause) => self.exported(i, clause),
             "STORE" | "ARCHIVE" | "SYNC" | "EXPORT" => self.store(i, clause, frame),
             "CREATE" | "DRAFT" => self.create(i, clause, frame),
             "UPDATE" => self.on_service(i, clause, frame, Verb::Update),
@@ -270,6 +319,7 @@ impl Reading<'_> {
             "UPLOAD" => self.store(i, clause, frame),
             "DOWNLOAD" => self.downloaded(i, clause, frame),
             "GET" if self.is_given(clause) => self.notify(i, clause, frame),
+            "GET" if self.is_recorded(clause) => self.store(i, clause, "STORE"),
             "GET" | "SEARCH" | "CHECK" | "ENRICH" => self.fetch(i, clause, frame),
             "CALL" | "RUN" => self.call(i, clause, frame),
             "CHARGE" | "REFUND" => self.on_service(i, clause, frame, Verb::Create),
@@ -343,6 +393,20 @@ impl Reading<'_> {
         steps
     }
 
+    /// "export all Stripe charges as a CSV": the service is said with what is taken out of it.
+    fn exports(&self, clause: &Clause) -> bool {
+        let acts = |p: &Phrase| p.service.is_some_and(|s| !s.actions.is_empty());
+        let first = clause.phrases().find(|p| acts(p));
+        first.is_some_and(|p| matches!(p.prep.as_str(), "" | "from" | "of"))
+            && clause.phrases().filter(|p| acts(p)).count() == 1
+    }
+
+    fn exported(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        let mut steps = self.fetch(i, clause, "GET");
+        steps.extend(self.file_for(clause));
+        steps
+    }
+
     fn create(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
         let file = clause.after.iter().any(|p| {
             super::data::FORMATS
@@ -389,6 +453,24 @@ impl Reading<'_> {
         for name in self.fields(i) {
             args.push(arg(Role::Field(name.clone()), field(&name)));
         }
+        if service.is_any(&["sheet", "db", "base"]) {
+            // In a table a status is a column like others.
+            for one in &mut args {
+                let column = match one.role {
+                    Role::Status => "status",
+                    Role::Priority => "priority",
+                    _ => continue,
+                };
+                one.role = Role::Field(column.to_owned());
+            }
+            let given = |a: &Arg| matches!(a.value, Val::Lit { .. });
+            let set: Vec<Role> = args
+                .iter()
+                .filter(|a| given(a))
+                .map(|a| a.role.clone())
+                .collect();
+            args.retain(|a| given(a) || !set.contains(&a.role));
+        }
         let object = self.object(clause, service);
         self.mention(service);
         self.simple(clause, on(service, verb, object, args))
@@ -423,11 +505,17 @@ impl Reading<'_> {
     ) -> Vec<Step> {
         let latest = || {
             let kept = |s: &&&'static ServiceEntry| !s.speaks();
+            // A status, or a column, is that of a row.
+            let columns = clause
+                .phrases()
+                .any(|p| matches!(self.concept(p), "column" | "row" | "status"));
+            let rows = |s: &&&'static ServiceEntry| columns && s.is_any(&["sheet", "base", "db"]);
             let last = self
                 .services
                 .iter()
                 .rev()
-                .find(kept)
+                .find(rows)
+                .or_else(|| self.services.iter().rev().find(kept))
                 .or(self.services.last());
             last.copied().filter(|_| {
                 clause.phrases().any(|p| {
@@ -455,4 +543,9 @@ impl Reading<'_> {
         steps.push(self.written(i, clause, service, verb));
         steps
     }
+}
+
+/// Whether nodes of a type run commands.
+fn is_shell(node_type: &str) -> bool {
+    node_type.ends_with(".ssh") || node_type.ends_with(".executeCommand")
 }

@@ -63,7 +63,13 @@ impl Reading<'_> {
 
     /// Whether a phrase is an approval, or names one before its head: "approval request".
     pub(super) fn approves(&self, phrase: &crate::clause::Phrase) -> bool {
-        let items = phrase.head.iter().chain(&phrase.modifiers);
+        // A confirmation mail asks for nothing.
+        let told = phrase.concept(self.chart) == "email" || phrase.concept(self.chart) == "message";
+        let items = phrase
+            .head
+            .iter()
+            .chain(&phrase.modifiers)
+            .filter(|_| !told);
         !phrase.negated
             && items
                 .filter_map(|n| self.chart.item(*n).noun())

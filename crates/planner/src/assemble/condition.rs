@@ -16,8 +16,10 @@ impl Reading<'_> {
     pub(super) fn condition(&mut self, clause: &Clause) -> Option<Cond> {
         let negated = clause.negated();
         let found = self
-            .compared(clause)
+            .between(clause)
+            .or_else(|| self.compared(clause))
             .or_else(|| self.contained(clause))
+            .or_else(|| self.holding(clause).filter(|_| clause.verb.is_none()))
             .or_else(|| self.aged(clause))
             .or_else(|| self.stated(clause))?;
         if let Cond::Compare { left, .. } = &found {
@@ -93,7 +95,10 @@ impl Reading<'_> {
             // "an order over 100 euros": of a record the amount is meant.
             let recorded = |p: &Phrase| matches!(self.kind(p), "record" | "event" | "message");
             let of = crate::cut::before(&phrases, i).iter().rev();
+            let place =
+                |p: &Phrase| p.service.is_some() && p.head.is_none() || self.kind(p) == "container";
             let left = of
+                .filter(|p| !p.aside && !place(p))
                 .filter_map(|p| Some((p, self.left(p)?)))
                 .map(|(p, left)| match recorded(p) {
                     true => self.unit(phrase).unwrap_or_else(|| field("amount")),
@@ -105,6 +110,9 @@ impl Reading<'_> {
                 .or_else(|| self.unit(phrase))
                 .or_else(|| self.spoken_field(clause))?;
             let op = self.sign(sign, phrase);
+            let right = self
+                .other_field(op, phrase, phrases.get(i + 1))
+                .unwrap_or(right);
             return Some(self.or_more(clause, phrase, Cond::Compare { left, op, right }));
         }
         let reach = clause.calls("REACH");
@@ -114,6 +122,7 @@ impl Reading<'_> {
             p.literal(self.chart, Kind::Quote).is_some()
                 && matches!(p.prep.as_str(), "" | "in" | "to")
                 && !matches!(self.kind(p), "container" | "place")
+                && self.concept(p) != "column"
                 && (says && p.prep != "to" || self.kind(p) == "field")
         });
         if let Some(phrase) = told
@@ -143,6 +152,67 @@ impl Reading<'_> {
             left,
             op: if reach { Cmp::Gt } else { Cmp::Eq },
             right,
+        })
+    }
+
+    /// "stock <= reorder_level", "below its limit": one field bounded by another, named as columns are or owned.
+    fn other_field(&self, op: Cmp, phrase: &Phrase, next: Option<&&Phrase>) -> Option<Val> {
+        if matches!(op, Cmp::Eq | Cmp::Ne | Cmp::Contains) {
+            return None;
+        }
+        let of = match phrase.names.is_empty() && phrase.head.is_none() {
+            true => next?,
+            false => phrase,
+        };
+        let column = of.names.first().map(|n| self.raw(*n))?;
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        (of.numbers.is_empty() && column.contains('_') && column.chars().all(plain))
+            .then(|| field(column))
+    }
+
+    /// "90 to 96", "between 90 and 96": both bounds included.
+    fn between(&self, clause: &Clause) -> Option<Cond> {
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        let plain = |p: &Phrase| p.numbers.len() == 1 && p.compared.is_none() && p.names.is_empty();
+        let (at, pair) = phrases
+            .windows(2)
+            .enumerate()
+            .find(|(_, pair)| match pair {
+                [low, high] => {
+                    let to = high.prep == "to" && low.prep.is_empty() && clause.verb.is_none();
+                    let between = low.prep == "between" && high.listed;
+                    plain(low) && plain(high) && high.head.is_none() && (to || between)
+                }
+                _ => false,
+            })?;
+        let [low, high] = pair else { return None };
+        let timed = |p: &Phrase| {
+            p.numbers.iter().any(|n| {
+                let item = self.chart.item(*n);
+                clause
+                    .times
+                    .iter()
+                    .any(|t| item.from >= t.from && item.to <= t.to)
+            })
+        };
+        if timed(low) || timed(high) {
+            return None;
+        }
+        let before = crate::cut::before(&phrases, at).iter().rev();
+        let left = before
+            .filter_map(|p| self.left(p))
+            .next()
+            .or_else(|| self.topic.field.clone())
+            .or_else(|| self.spoken_field(clause))?;
+        let bound = |op: Cmp, of: &Phrase| {
+            Some(Cond::Compare {
+                left: left.clone(),
+                op,
+                right: self.right(of)?,
+            })
+        };
+        Some(Cond::All {
+            of: vec![bound(Cmp::Ge, low)?, bound(Cmp::Le, high)?],
         })
     }
 
@@ -177,6 +247,12 @@ impl Reading<'_> {
             return Some(field(self.raw(*id)));
         }
         let words = self.words(phrase);
+        // "the column `status`", "the field 'Company'".
+        if let Some(name) = phrase.names.first()
+            && self.concept(phrase) == "column"
+        {
+            return Some(field(self.name(*name).trim_matches('`')));
+        }
         (!words.is_empty() && phrase.pronoun.is_none()).then(|| field(&words))
     }
 
@@ -198,8 +274,20 @@ impl Reading<'_> {
         before.take(NEAR).find_map(|c| {
             let states = c.verb.as_ref().is_some_and(|v| v.frame() == "STATE");
             let subject = c.before.iter().rev().filter(|_| states);
+            // What is bounded is a figure, no name.
+            let named = [
+                "name",
+                "email",
+                "title",
+                "subject",
+                "address",
+                "phone",
+                "description",
+            ];
             let field = |p: &&Phrase| {
-                p.compared.is_none() && matches!(self.kind(p), "field" | "number" | "money")
+                p.compared.is_none()
+                    && matches!(self.kind(p), "field" | "number" | "money")
+                    && !named.contains(&self.concept(p))
             };
             let told = c.phrases().filter(field).last();
             subject.chain(told).find_map(|p| self.left(p))
@@ -355,10 +443,19 @@ impl Reading<'_> {
                 states: Vec::new(),
                 ..phrase.clone()
             });
-            if state.concept == "missing" {
+            let there = match state.concept.as_str() {
+                "missing" => Some(Cmp::Missing),
+                "present" => Some(Cmp::Exists),
+                _ => None,
+            };
+            if let Some(op) = there {
+                let column = clause.phrases().find(|p| self.concept(p) == "column");
+                let column = column
+                    .filter(|p| !p.names.is_empty())
+                    .and_then(|p| self.left(p));
                 return Some(Cond::Compare {
-                    left: own.or(subject)?,
-                    op: Cmp::Missing,
+                    left: own.or(column).or(subject)?,
+                    op,
                     right: lit(true),
                 });
             }

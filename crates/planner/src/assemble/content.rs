@@ -42,11 +42,11 @@ impl Reading<'_> {
             if begins && plain(phrase) {
                 begun = true;
                 let mut name = self.field_name(phrase);
-                if let Some(of) = clause
-                    .after
-                    .get(n + 1)
-                    .filter(|p| p.prep == "of" && plain(p))
-                {
+                let of = clause.after.get(n + 1).filter(|p| p.prep == "of");
+                let failed = self.plan.triggers.contains(&crate::plan::Trigger::Error);
+                if failed && of.is_some_and(|p| self.concept(p) == "workflow") {
+                    name = "workflow name".to_owned();
+                } else if let Some(of) = of.filter(|p| plain(p)) {
                     name = format!("{} {name}", self.words(of));
                 }
                 if !name.is_empty() && !fields.contains(&name) {
@@ -132,6 +132,32 @@ impl Reading<'_> {
         args
     }
 
+    /// The address of whom the data is about, for a mail to somebody who is not named: "la personne reçoit un mail", "envoie-lui
+    /// un mail". Nobody is meant where the one who asks is.
+    pub(super) fn own_address(&self, clause: &Clause) -> Option<Arg> {
+        let speaker = |p: &Phrase| p.pronoun.is_some_and(|at| self.speaks(at));
+        let somebody =
+            |p: &Phrase| p.pronoun.is_some() || self.kind(p) == "person" || p.quantity.is_some();
+        let given = ["GET", "RECEIVE"].iter().any(|f| clause.calls(f));
+        let meant = given && clause.before.is_empty() || clause.phrases().any(somebody);
+        if !meant || clause.phrases().any(speaker) {
+            return None;
+        }
+        let listed =
+            self.chart.items.iter().filter(|i| {
+                i.noun().is_some_and(|n| n.concept == "email") && i.service().is_none()
+            });
+        let column = |i: &&crate::chart::Item| {
+            let before = self.text.get(..i.from).unwrap_or("").trim_end();
+            let after = self.text.get(i.to..).unwrap_or("").trim_start();
+            before.ends_with([',', '(', ':']) && after.starts_with([',', ')', '.', ';'])
+                || before.ends_with(',') && !after.is_empty()
+        };
+        let named = listed.into_iter().find(column);
+        let name = named.and_then(|i| self.text.get(i.from..i.to));
+        Some(arg(Role::To, field(name.unwrap_or("email"))))
+    }
+
     /// "the subject as the title, the text of the mail as description": what fills which field.
     fn given_as(&self, clause: &Clause) -> Vec<Arg> {
         let mut args = Vec::new();
@@ -202,6 +228,7 @@ impl Reading<'_> {
                 "subject" => Role::Subject,
                 "status" => Role::Status,
                 "priority" => Role::Priority,
+                "text" | "message" => Role::Text,
                 _ => Role::Field(words),
             };
             found.push((n, arg(role, given)));

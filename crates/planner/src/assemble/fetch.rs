@@ -1,13 +1,28 @@
 //! What is read, downloaded and called: services, addresses, other workflows, commands.
 
 use super::{Reading, arg, field, lit, on};
-use crate::clause::Clause;
+use crate::clause::{Clause, Phrase};
 use crate::plan::{Does, Role, Step, Verb};
 use crate::spot::Kind;
 
 impl Reading<'_> {
     /// Reads from a service or an address; what narrows it down becomes a filter after it.
     pub(super) fn fetch(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        if let Some(read) = self.feed(clause) {
+            // What is asked for again and again is handled once, where only new entries are meant.
+            let new = |p: &Phrase| p.states.iter().any(|s| self.is_fresh(*s));
+            let once = self.clauses.iter().flat_map(Clause::phrases).any(new);
+            let key = field("link");
+            let unseen = Does::Dedupe {
+                key,
+                window_seconds: None,
+            };
+            let unseen = once.then(|| self.simple(clause, unseen));
+            return std::iter::once(read).chain(unseen).collect();
+        }
+        if self.reads_event(clause) {
+            return Vec::new();
+        }
         if clause
             .phrases()
             .any(|p| p.literal(self.chart, Kind::Url).is_some())
@@ -84,14 +99,82 @@ impl Reading<'_> {
         steps
     }
 
+    /// "An AI reads each new mail": what started the workflow, which a model looks at.
+    fn reads_event(&self, clause: &Clause) -> bool {
+        let model = clause.before.iter().any(|p| self.concept(p) == "model");
+        let started = self.trigger_service();
+        let own =
+            |s: &&'static crate::lexicon::ServiceEntry| started.is_some_and(|t| t.key == s.key);
+        model && self.services_of(clause).iter().any(own)
+    }
+
+    /// "the feed https://…": read as one.
+    fn feed(&mut self, clause: &Clause) -> Option<Step> {
+        let url = clause
+            .phrases()
+            .find_map(|p| p.literal(self.chart, Kind::Url))?;
+        let named = |p: &Phrase| {
+            let said = self.concept(p) == "news" && p.literal(self.chart, Kind::Url).is_some();
+            said || p.service.is_some_and(|s| s.key == "rssFeedRead")
+        };
+        if !clause.phrases().any(named) {
+            return None;
+        }
+        let url = self.text.get(url.from..url.to)?.to_owned();
+        let service = super::service("rssFeedRead")?;
+        self.mention(service);
+        self.topic.many = true;
+        let args = vec![arg(Role::Url, lit(url))];
+        self.topic.object = Some("news".into());
+        Some(self.simple(
+            clause,
+            on(service, Verb::GetMany, Some("news".into()), args),
+        ))
+    }
+
     /// A file is fetched: from what the clause names, else from the files that were spoken of.
     pub(super) fn downloaded(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let attached = clause.phrases().any(|p| self.concept(p) == "attachment");
+        let mailed = self.trigger_service().is_some_and(|s| s.is("mail"));
+        if attached && mailed && self.services_of(clause).is_empty() {
+            // The trigger brings the attachments itself.
+            for trigger in &mut self.plan.triggers {
+                if let crate::plan::Trigger::Service { args, .. } = trigger
+                    && !args.iter().any(|a| a.role == Role::Attachment)
+                {
+                    args.push(arg(Role::Attachment, lit(true)));
+                }
+            }
+            self.topic.file = true;
+            return Vec::new();
+        }
         let steps = self.on_service(i, clause, frame, Verb::Download);
         let files = self.latest("files").filter(|_| steps.is_empty());
         let Some(service) = files else {
             return steps;
         };
         vec![self.written(i, clause, service, Verb::Download)]
+    }
+
+    /// How a call proves who makes it, where its sentence says that it does.
+    fn authentication(&self, clause: &Clause) -> Option<String> {
+        const KINDS: &[&str] = &[
+            "basic", "bearer", "oauth", "oauth2", "digest", "query", "header",
+        ];
+        let near = self
+            .clauses
+            .iter()
+            .filter(|c| c.sentence == clause.sentence);
+        let items: Vec<&crate::chart::Item> = near.flat_map(|c| self.items(c)).collect();
+        let told = items.iter().any(|i| {
+            matches!(i.text.as_str(), "auth" | "bearer" | "oauth" | "oauth2")
+                || i.noun().is_some_and(|n| n.concept == "password")
+        });
+        if !told {
+            return None;
+        }
+        let kind = items.iter().find(|i| KINDS.contains(&i.text.as_str()));
+        Some(kind.map_or("header", |i| i.text.as_str()).to_owned())
     }
 
     /// A call of an address, of another workflow, of a command.
@@ -101,10 +184,13 @@ impl Reading<'_> {
             .find_map(|p| p.literal(self.chart, Kind::Url))
             .map(|u| self.text.get(u.from..u.to).unwrap_or("").to_owned());
         if let Some(url) = url {
-            let method = self.method(clause).unwrap_or_else(|| "GET".to_owned());
             let json = clause.phrases().flat_map(|p| p.names.iter()).find_map(|n| {
                 serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(self.raw(*n))
                     .ok()
+            });
+            let method = self.method(clause).unwrap_or_else(|| match &json {
+                Some(_) => "POST".to_owned(),
+                None => "GET".to_owned(),
             });
             let body = if method == "GET" {
                 Vec::new()
@@ -119,6 +205,7 @@ impl Reading<'_> {
                     .collect()
             };
             self.topic.many = true;
+            let auth = self.authentication(clause);
             return vec![self.simple(
                 clause,
                 Does::Http {
@@ -126,7 +213,7 @@ impl Reading<'_> {
                     url,
                     query: Vec::new(),
                     body,
-                    auth: None,
+                    auth,
                     save_as_file: false,
                     never_fail: false,
                     rate_per_second: None,

@@ -253,7 +253,8 @@ impl Reading<'_> {
             self.act_into(tree, i, &outcome);
             return;
         }
-        if self.points(i, clause) && self.cased(tree, clause, &said) {
+        if self.points(i, clause) && self.cased(tree, clause, &said) || self.holds(tree, i, clause)
+        {
             return;
         }
         match clause.intro {
@@ -274,7 +275,8 @@ impl Reading<'_> {
                     return;
                 }
                 if let Some(open) = tree.open.last_mut() {
-                    open.on_second = true;
+                    // "check X; if not, …; otherwise …": the second "else" is the first way.
+                    open.on_second = !(open.on_second && open.first.is_empty());
                     open.sentence = clause.sentence;
                 }
                 self.act_into(tree, i, clause);
@@ -288,6 +290,7 @@ impl Reading<'_> {
                 self.narrowed(tree, clause, &said, starts);
             }
             Intro::Because | Intro::Until => {}
+            Intro::None if self.verified(tree, i, clause, &said) => {}
             Intro::None | Intro::Purpose => {
                 if self.joins(tree, clause) || self.readdressed(tree, clause) {
                     return;
@@ -321,6 +324,12 @@ impl Reading<'_> {
             .iter()
             .find_map(|p| p.names.first().or(p.numbers.first()))
             .copied();
+        let aimed = rest
+            .iter()
+            .any(|p| p.service.is_some() || self.addresses(p));
+        if aimed {
+            return false;
+        }
         let listed = rest.iter().all(|p| p.aside || p.listed || p.prep == "of")
             && value.is_none_or(|v| self.chart.item(v).shape() == Some(crate::spot::Kind::Id));
         let text = matches!(
@@ -358,7 +367,9 @@ impl Reading<'_> {
             .clauses
             .get(i + 1)
             .is_some_and(|n| (n.arrow || n.colon) && n.line == clause.line);
-        let aims = clause.phrases().any(|p| p.service.is_some());
+        let aims = clause.phrases().any(|p| {
+            p.service.is_some() || p.literal(self.chart, crate::spot::Kind::Url).is_some()
+        });
         let plain = clause
             .verb
             .as_ref()
@@ -399,11 +410,36 @@ impl Reading<'_> {
             Some(_) => super::field("category"),
             None => self.topic.field.clone()?,
         };
-        let right = super::lit(label.unwrap_or(word));
-        Some(Cond::Compare {
-            left,
+        if word.is_empty() {
+            return None;
+        }
+        // "stdout → …": what is compared is no value of itself.
+        if left == super::field(&word) || self.concept(phrase) == "output" {
+            return None;
+        }
+        let equals = |value: String| Cond::Compare {
+            left: left.clone(),
             op: Cmp::Eq,
-            right,
+            right: super::lit(value),
+        };
+        let more: Vec<Cond> = clause
+            .phrases()
+            .skip(1)
+            .take_while(|p| p.listed && p.prep.is_empty())
+            .map(|p| match (p.names.first(), self.label_of(p)) {
+                (_, Some(label)) => label,
+                (Some(name), _) => self.name(*name),
+                (None, None) => self.words(p),
+            })
+            .filter(|w| !w.is_empty())
+            .map(equals)
+            .collect();
+        let first = equals(label.unwrap_or(word));
+        Some(match more.is_empty() {
+            true => first,
+            false => Cond::Any {
+                of: std::iter::once(first).chain(more).collect(),
+            },
         })
     }
 
@@ -419,7 +455,8 @@ impl Reading<'_> {
                 && matches!(o.kind, Kind::If(_))
                 && o.sentence == clause.sentence
         });
-        if !still || !fresh {
+        let aimed = clause.phrases().any(|p| self.addresses(p));
+        if !still || !fresh || aimed {
             return false;
         }
         let Some(more) = self.condition(clause) else {
@@ -474,11 +511,24 @@ impl Reading<'_> {
         {
             return;
         }
+        if self.stored(tree, clause, said) {
+            return;
+        }
         let last = tree.steps_so_far().next().cloned();
         let told = self
             .found(last.as_ref(), clause)
             .or_else(|| self.look(tree, clause))
             .or_else(|| self.condition(clause));
+        // "if so": what was looked for was found.
+        let told = told.or_else(|| {
+            let so = clause.verb.is_none() && clause.phrases().next().is_none();
+            let read = last.as_ref().is_some_and(super::repeat::reads);
+            (so && read).then(|| Cond::Compare {
+                left: super::field("id"),
+                op: Cmp::Exists,
+                right: super::lit(true),
+            })
+        });
         if told.is_none() && self.can_say(clause, "place") {
             return;
         }
@@ -486,6 +536,17 @@ impl Reading<'_> {
             && clause.before.is_empty();
         if told.is_none() && clause.intro == Intro::When && ordered {
             return self.act_into(tree, i, clause);
+        }
+        if let Some(kept) = self.sifted(i, clause) {
+            let condition = told.unwrap_or_else(|| self.closed(clause));
+            let condition = match kept {
+                true => condition,
+                false => Cond::Not {
+                    of: Box::new(condition),
+                },
+            };
+            let step = self.step(said, Does::Filter { condition });
+            return tree.here().push(step);
         }
         let mut condition = told.unwrap_or_else(|| self.closed(clause));
         if clause.intro == Intro::Unless {
@@ -587,6 +648,7 @@ impl Reading<'_> {
             return;
         }
         let inline = self.inline_condition(clause);
+        self.asks_after(i, clause);
         let steps = self.act(i, clause);
         if steps.is_empty() && self.says_which(i, clause) {
             let said = self.said(clause);
@@ -671,6 +733,9 @@ impl Reading<'_> {
             .filter(|p| p.compared.is_some())
             .cloned()
             .collect();
+        if front.is_empty() && clause.verb.is_none() {
+            return self.leading(clause);
+        }
         if front.is_empty() {
             let label = clause.phrases().next().and_then(|p| self.label_of(p))?;
             return Some(Cond::Compare {
@@ -686,6 +751,116 @@ impl Reading<'_> {
             ..clause.clone()
         };
         self.condition(&alone)
+    }
+}
+
+impl Reading<'_> {
+    /// "Keep only rows where …", "drop those where …": whether what meets the condition is kept; none where nothing is sifted.
+    fn sifted(&self, i: usize, clause: &Clause) -> Option<bool> {
+        let before = i.checked_sub(1).map(|b| self.clause_at(b))?;
+        let verb = before.verb.as_ref().filter(|v| v.frame() == "FILTER")?;
+        let bare = before
+            .phrases()
+            .all(|p| p.compared.is_none() && p.names.is_empty());
+        let same = before.sentence == clause.sentence && clause.intro == Intro::If;
+        (bare && same).then(|| verb.sense.concept == "narrow down")
+    }
+
+    /// "Check that the amount is over 0; if not, …": a test whose other way is told.
+    fn verified(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) -> bool {
+        let next = self.clause_at(i + 1);
+        let (other, sentence) = (next.intro == Intro::Else, next.sentence);
+        let bound = clause.phrases().any(|p| p.compared.is_some());
+        if !clause.calls("CHECK") || clause.negated() || !other || !bound {
+            return false;
+        }
+        let bare = Clause {
+            verb: None,
+            ..clause.clone()
+        };
+        let Some(condition) = self.condition(&bare) else {
+            return false;
+        };
+        tree.open
+            .push(Open::new(said.to_owned(), Kind::If(condition), sentence));
+        true
+    }
+
+    /// "If the price in the MySQL table offers is below …": what lies in a store that nothing read yet is read and tested.
+    fn stored(&mut self, tree: &mut Tree, clause: &Clause, said: &str) -> bool {
+        let kept = |s: &&'static crate::lexicon::ServiceEntry| {
+            s.is_any(&["db", "sheet", "base"]) && !s.actions.is_empty()
+        };
+        let Some(service) = self.services_of(clause).into_iter().find(kept) else {
+            return false;
+        };
+        let bound = clause.phrases().any(|p| p.compared.is_some());
+        if !bound || tree.steps_so_far().next().is_some() || !tree.open.is_empty() {
+            return false;
+        }
+        let args = self.containers(clause, service);
+        let Some(condition) = self.condition(clause) else {
+            return false;
+        };
+        self.mention(service);
+        let read = super::on(
+            service,
+            crate::plan::Verb::GetMany,
+            Some("row".into()),
+            args,
+        );
+        let read = self.step(said, read);
+        let test = self.step(said, Does::Filter { condition });
+        tree.here().extend([read, test]);
+        self.topic.many = true;
+        true
+    }
+
+    /// "Check the country of the parcel: Germany → …": the field that the cases that follow compare.
+    fn asks_after(&mut self, i: usize, clause: &Clause) {
+        let asks = ["CHECK", "CLASSIFY", "FILTER"]
+            .iter()
+            .any(|f| clause.calls(f));
+        let cases = self
+            .clauses
+            .get(i + 1)
+            .is_some_and(|n| self.points(i + 1, n));
+        let sorts = clause.after.iter().find(|p| {
+            let by = matches!(p.prep.as_str(), "by" | "per")
+                || p.prep == "after" && self.chart.language == "de";
+            by && p.service.is_none() && p.numbers.is_empty()
+        });
+        let object = clause
+            .after
+            .iter()
+            .find(|p| p.prep.is_empty() && p.service.is_none());
+        let object = object.filter(|_| asks).or(sorts);
+        let asks = asks || sorts.is_some();
+        let name = object.map(|p| self.field_name(p)).filter(|n| !n.is_empty());
+        if let Some(name) = name.filter(|_| asks && cases) {
+            self.topic.field = Some(super::field(&name));
+        }
+    }
+
+    /// "Below 50 €, the mail with …": what stands before the first comma of a clause without a verb, where it compares.
+    fn leading(&mut self, clause: &Clause) -> Option<Cond> {
+        let front = clause
+            .after
+            .iter()
+            .take_while(|p| !p.listed)
+            .cloned()
+            .collect::<Vec<_>>();
+        let bound = front.iter().any(|p| p.compared.is_some());
+        let aims = front
+            .iter()
+            .any(|p| p.service.is_some() || self.kind(p) == "message");
+        if !bound || aims || front.len() == clause.after.len() {
+            return None;
+        }
+        self.condition(&Clause {
+            after: front,
+            ..clause.clone()
+        })
     }
 }
 

@@ -36,9 +36,18 @@ impl Reading<'_> {
                 fields,
             };
         }
-        let after = clause.after.iter().skip_while(|p| of_form(p) && !p.aside);
+        let subject = clause.before.iter().skip_while(|p| !of_form(p));
+        let after = subject
+            .chain(&clause.after)
+            .skip_while(|p| of_form(p) && !p.aside);
+        let columns = |n: &Clause| {
+            n.after
+                .first()
+                .is_some_and(|p| matches!(self.concept(p), "column" | "data"))
+        };
         let next = self.clauses.get(i + 1).filter(|n| {
-            n.verb.is_none() && (n.colon || n.sentence == clause.sentence || n.line > clause.line)
+            let same = n.colon || n.sentence == clause.sentence;
+            n.verb.is_none() && (same || n.line > clause.line && columns(n))
         });
         let next = next.into_iter().flat_map(|n| n.after.iter());
         let mut begun = false;

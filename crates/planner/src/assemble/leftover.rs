@@ -19,7 +19,14 @@ struct Loose {
 impl Reading<'_> {
     /// Gives each literal that the plan does not hold to the nearest step that can take it.
     pub(super) fn leftover(&mut self) {
-        let held = json!([self.plan.triggers, self.plan.steps, self.plan.on_error]).to_string();
+        // What a step was said to be shows nothing of what it holds.
+        let bare = |steps: &[Step]| {
+            let mut steps = steps.to_vec();
+            each(&mut steps, &mut |s| s.said.clear());
+            steps
+        };
+        let (made, failing) = (bare(&self.plan.steps), bare(&self.plan.on_error));
+        let held = json!([self.plan.triggers, made, failing]).to_string();
         let loose: Vec<Loose> = (0..self.clauses.len())
             .flat_map(|i| self.loose_in(i, &held))
             .collect();
@@ -41,7 +48,12 @@ impl Reading<'_> {
             clause.times.iter().any(within)
         };
         let mut found = Vec::new();
-        for phrase in clause.phrases().filter(|p| p.compared.is_none()) {
+        // "rows with status 'ready'": a test, no container.
+        let tests = |p: &Phrase| p.prep == "with" && self.concept(p) == "status";
+        for phrase in clause
+            .phrases()
+            .filter(|p| p.compared.is_none() && !tests(p))
+        {
             for at in phrase.names.iter().chain(&phrase.numbers).copied() {
                 let said = json!(self.name(at)).to_string();
                 if timed(at) || held.contains(said.trim_matches('"')) || !self.is_literal(at) {
@@ -156,8 +168,37 @@ impl Reading<'_> {
             }
             Some(Kind::Url) if entry.speaks() && far <= 2 => Some(arg(Role::Text, name())),
             Some(Kind::Quote) if far == 0 => self.quoted_for(one, entry, verb, &has),
+            Some(Kind::Id | Kind::Quote) if far <= 4 => self.kept_in(one, entry, &has),
+            None if far == 0 => one.of.first().map(|c| arg(Role::Named(c.clone()), name())),
             _ => None,
         }
+    }
+
+    /// "the list 5f1c…", "the tab 'DACH'" said beside the step: what keeps things takes the name of its container.
+    fn kept_in(
+        &self,
+        one: &Loose,
+        entry: &ServiceEntry,
+        has: &dyn Fn(&[Role]) -> bool,
+    ) -> Option<Arg> {
+        let is = |concepts: &[&str]| one.of.iter().any(|c| concepts.contains(&c.as_str()));
+        let part = is(&["tab", "table"]) && entry.is_any(&["sheet", "db", "base"]);
+        let holds = is(&[
+            "list",
+            "board",
+            "folder",
+            "project",
+            "database",
+            "spreadsheet",
+            "calendar",
+            "repository",
+        ]) && !entry.speaks();
+        let role = match (part, holds) {
+            (true, _) => Role::Part,
+            (_, true) => Role::Container,
+            _ => return None,
+        };
+        (!has(std::slice::from_ref(&role))).then(|| arg(role, lit(self.name(one.at))))
     }
 
     /// What a quoted text is for a step of its own clause: what a message says, a title, a container.
@@ -190,18 +231,10 @@ fn give(step: &mut Step, new: Arg) {
     let (Does::Service { args, .. } | Does::Approval { args, .. }) = &mut step.does else {
         return;
     };
-    let known = args.iter_mut().find(|a| a.role == new.role);
-    match known {
-        Some(text) if text.role == Role::Text => {
-            let before = std::mem::replace(&mut text.value, lit(""));
-            let mut parts = match before {
-                Val::Template { parts } => parts,
-                other => vec![other],
-            };
-            parts.push(lit("\n"));
-            parts.push(new.value);
-            text.value = Val::Template { parts };
-        }
+    if new.role == Role::Text {
+        return super::detail::add_text(args, new.value);
+    }
+    match args.iter_mut().find(|a| a.role == new.role) {
         Some(guessed) => guessed.value = new.value,
         None => args.push(new),
     }

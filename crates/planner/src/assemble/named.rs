@@ -38,6 +38,26 @@ impl Reading<'_> {
         found
             .map(|s| self.concrete(s))
             .or_else(|| self.implied(clause, frame))
+            .or_else(|| self.headed(clause))
+    }
+
+    /// "Shopify: fetch all products": the service that stands alone before the colon that a clause follows.
+    pub(super) fn headed(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
+        let before = self.clauses.iter().rev().find(|c| c.to <= clause.from);
+        let head = before.filter(|h| clause.colon && self.is_head(h))?;
+        let named = head.phrases().find_map(|p| p.service)?;
+        Some(self.concrete(named))
+    }
+
+    /// Whether a clause holds nothing but one service.
+    pub(super) fn is_head(&self, clause: &Clause) -> bool {
+        let bare = |p: &Phrase| {
+            p.service.is_some_and(|s| !s.actions.is_empty())
+                && p.head.is_none()
+                && p.names.is_empty()
+                && p.prep.is_empty()
+        };
+        clause.verb.is_none() && clause.phrases().count() == 1 && clause.phrases().all(bare)
     }
 
     /// A general word for a service ("email", "spreadsheet", "calendar") as the concrete one that the request names.
@@ -169,6 +189,7 @@ impl Reading<'_> {
             "conversation" if of.is("chat") => Some(Role::Channel),
             _ => None,
         };
+        let role = role.or_else(|| self.bare_place(phrase, of, shape));
         let Some(role) = role else {
             let told = matches!(
                 concept,
@@ -191,12 +212,33 @@ impl Reading<'_> {
             return;
         };
         let word = phrase.head(self.chart).map(|h| h.text.clone());
-        if concept == "repository" {
+        if concept == "repository"
+            || role == Role::Container && concept.is_empty() && of.is("issue")
+        {
             args.push(arg(Role::Field("repository".into()), value()));
         }
         args.push(arg(role, value()));
         if let Some(word) = word.filter(|w| !w.is_empty()) {
             args.push(arg(Role::Named(singular(&word)), value()));
+        }
+    }
+
+    /// "in acme/shop", "of billing.orders": a path or a dotted name without a word for it, where a service keeps such things.
+    fn bare_place(&self, phrase: &Phrase, of: &ServiceEntry, shape: Option<Kind>) -> Option<Role> {
+        let within = matches!(
+            phrase.prep.as_str(),
+            "in" | "of" | "on" | "to" | "into" | "from"
+        );
+        let name = self.raw(*phrase.names.first()?);
+        let bare = phrase.head.is_none() && phrase.service.is_none();
+        let path =
+            shape == Some(Kind::Path) && !name.starts_with('/') && name.matches('/').count() == 1;
+        let dotted =
+            name.matches('.').count() == 1 && !name.starts_with('.') && !name.contains('/');
+        match () {
+            () if bare && within && path && of.is("issue") => Some(Role::Container),
+            () if bare && within && dotted && of.is("db") => Some(Role::Part),
+            () => None,
         }
     }
 

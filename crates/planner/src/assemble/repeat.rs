@@ -2,7 +2,7 @@
 
 use super::Reading;
 use super::flow::{Kind, Tree};
-use crate::clause::{Clause, Intro};
+use crate::clause::{Clause, Intro, Phrase};
 use crate::lex::Lexicon;
 use crate::plan::{Cmp, Cond, Does, Retry, Step, Verb};
 use crate::time::TimeMeaning;
@@ -203,7 +203,13 @@ impl Reading<'_> {
                 p.pronoun.is_none()
                     && matches!(self.kind(p), "record" | "field" | "text" | "web" | "person")
             })
-            .map_or_else(|| "id".to_owned(), |p| self.words(p));
+            .map_or_else(
+                || "id".to_owned(),
+                |p| match self.kind(p) {
+                    "person" => "email".to_owned(),
+                    _ => self.words(p),
+                },
+            );
         let said = self.said(clause);
         let step = self.step(
             &said,
@@ -223,7 +229,12 @@ impl Reading<'_> {
 
     /// "Retry up to 3 times", "3 attempts".
     pub(super) fn retries(&mut self, clause: &Clause) -> bool {
-        if !clause.calls("RETRY") {
+        let counted = |p: &Phrase| self.concept(p) == "attempt" && !p.numbers.is_empty();
+        let tried = clause.calls("TRY") && clause.phrases().any(|p| !p.numbers.is_empty());
+        let attempts = clause.phrases().any(counted);
+        let url = |p: &Phrase| p.literal(self.chart, crate::spot::Kind::Url).is_some();
+        let alone = clause.phrases().all(|p| p.service.is_none() && !url(p));
+        if !clause.calls("RETRY") && !tried && !attempts {
             return false;
         }
         let items = self.items(clause);
@@ -236,6 +247,14 @@ impl Reading<'_> {
             .iter()
             .filter(timed)
             .find_map(|i| super::figure(&i.text));
+        let attempted = clause
+            .phrases()
+            .filter(|p| counted(p))
+            .flat_map(|p| &p.numbers);
+        let times = attempted
+            .filter_map(|n| super::figure(self.raw(*n)))
+            .next()
+            .or(times);
         let words = items.iter().find_map(|i| match i.text.as_str() {
             "twice" | "two" => Some(2.0),
             "three" => Some(3.0),
@@ -245,7 +264,8 @@ impl Reading<'_> {
             max_tries: times.or(words).map_or(3, |n| n as u32).clamp(2, 5),
             wait_seconds: Self::lasts(clause).and_then(|s| u32::try_from(s).ok()),
         });
-        true
+        // A clause that does something besides is read on.
+        alone || clause.calls("RETRY")
     }
 }
 

@@ -22,6 +22,17 @@ struct Event {
     service: &'static ServiceEntry,
 }
 
+/// Gives a rule that runs at 9:00, which is where none is said, another time of day.
+fn set_clock(rule: &mut ScheduleRule, at: u32, past: u32) {
+    if let ScheduleRule::Days { hour, minute, .. }
+    | ScheduleRule::Weeks { hour, minute, .. }
+    | ScheduleRule::Months { hour, minute, .. } = rule
+        && (*hour, *minute) == (9, 0)
+    {
+        (*hour, *minute) = (at, past);
+    }
+}
+
 /// What a verb of an event says in English, by its frame.
 fn done(frame: &str) -> &'static str {
     const DONE: &[(&str, &str)] = &[
@@ -74,6 +85,9 @@ impl Reading<'_> {
             }
         }
         if self.plan.triggers.is_empty() {
+            self.at_a_time();
+        }
+        if self.plan.triggers.is_empty() {
             self.polled();
         }
     }
@@ -90,7 +104,15 @@ impl Reading<'_> {
         };
         let starts =
             |c: &Clause| c.calls("RUN") && c.phrases().any(speaker) && c.phrases().all(plain);
-        let found = self.clauses.iter().position(starts);
+        let by_hand = |i: &usize| {
+            self.announced(*i)
+                && self
+                    .items(self.clause_at(*i))
+                    .iter()
+                    .any(|t| t.tells("manual") || t.text == "manual")
+        };
+        let announced = || (0..self.clauses.len()).find(by_hand);
+        let found = self.clauses.iter().position(starts).or_else(announced);
         if let Some(at) = found {
             self.set_used(at, true);
         }
@@ -125,7 +147,75 @@ impl Reading<'_> {
                 }
             }
         }
-        if !rules.is_empty() {
+        if let Some((hour, minute)) = self.clock_apart() {
+            rules
+                .iter_mut()
+                .for_each(|rule| set_clock(rule, hour, minute));
+        }
+        match rules.is_empty() {
+            true => self.at_intervals(),
+            false => self.plan.triggers.push(Trigger::Schedule { rules }),
+        }
+    }
+
+    /// The time of day that is said apart from a schedule; none where several are.
+    fn clock_apart(&self) -> Option<(u32, u32)> {
+        let times = self.clauses.iter().flat_map(|c| &c.times);
+        // "by one" is no time of day.
+        let figures = |t: &crate::time::TimeSpan| {
+            let said = self.text.get(t.from..t.to).unwrap_or("");
+            said.contains(|c: char| c.is_ascii_digit())
+        };
+        let mut clocks: Vec<(u32, u32)> = times
+            .filter(|t| t.cost < DESCRIBES && figures(t))
+            .filter_map(|t| match t.means {
+                TimeMeaning::AtTime { hour, minute } => Some((hour, minute)),
+                _ => None,
+            })
+            .collect();
+        clocks.dedup();
+        match clocks.as_slice() {
+            [one] => Some(*one),
+            _ => None,
+        }
+    }
+
+    /// "interval 20 min": how often it runs.
+    fn at_intervals(&mut self) {
+        let spans = self.clauses.iter().flat_map(|c| &c.times);
+        let lasting = spans.filter_map(|t| match t.means {
+            TimeMeaning::Duration { seconds } => Some((t.from, seconds)),
+            _ => None,
+        });
+        let spaced = |from: &(usize, u64)| {
+            let before = self
+                .chart
+                .items
+                .iter()
+                .rev()
+                .find(|i| i.to <= from.0 && !i.stops());
+            before.is_some_and(|i| i.noun().is_some_and(|n| n.concept == "interval"))
+        };
+        let found = lasting.into_iter().find(spaced).map(|(_, seconds)| seconds);
+        let rule = match found {
+            Some(s) if s >= 3600 && s % 3600 == 0 => ScheduleRule::Hours {
+                n: u32::try_from(s / 3600).unwrap_or(1),
+                minute: 0,
+            },
+            Some(s) if s >= 60 => ScheduleRule::Minutes {
+                n: u32::try_from(s / 60).unwrap_or(1),
+            },
+            _ => return,
+        };
+        self.plan
+            .triggers
+            .push(Trigger::Schedule { rules: vec![rule] });
+    }
+
+    /// "Once the day is over, at 9:30 pm": a time of day and nothing else that starts it means every day.
+    fn at_a_time(&mut self) {
+        if let Some((hour, minute)) = self.clock_apart() {
+            let rules = vec![ScheduleRule::Days { n: 1, hour, minute }];
             self.plan.triggers.push(Trigger::Schedule { rules });
         }
     }
@@ -142,7 +232,8 @@ impl Reading<'_> {
             };
             let method = self.method(clause);
             let fails = clause.calls("FAIL") && (says("workflow") || self.own_workflow(clause));
-            if fails || says("error") && says("workflow") && clause.verb.is_none() {
+            let of_all = self.errors_of_workflows(clause);
+            if fails || of_all || says("error") && says("workflow") && clause.verb.is_none() {
                 self.plan.triggers.push(Trigger::Error);
                 self.set_used(i, true);
                 return;
@@ -184,6 +275,19 @@ impl Reading<'_> {
         }
     }
 
+    /// "the errors of all flows": what any workflow fails with.
+    fn errors_of_workflows(&self, clause: &Clause) -> bool {
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        phrases.windows(2).any(|pair| match pair {
+            [error, of] => {
+                self.concept(error) == "error"
+                    && self.concept(of) == "workflow"
+                    && matches!(of.prep.as_str(), "of" | "in" | "from")
+            }
+            _ => false,
+        })
+    }
+
     /// "one of them", "an automation of mine": a workflow that was spoken of.
     fn own_workflow(&self, clause: &Clause) -> bool {
         let pronoun = clause.before.iter().any(|p| p.pronoun.is_some());
@@ -206,7 +310,7 @@ impl Reading<'_> {
             || !replies
                 && matches!(
                     verb,
-                    "CREATE" | "CALL" | "WANT" | "STATE" | "USE" | "ANSWER"
+                    "CREATE" | "CALL" | "WANT" | "STATE" | "USE" | "ANSWER" | "GET"
                 )
     }
 
@@ -261,16 +365,11 @@ impl Reading<'_> {
     fn likeliest(&self) -> Option<Event> {
         let mut best: Option<(i32, Event)> = None;
         for (i, clause) in self.clauses.iter().enumerate() {
-            let new = clause.phrases().any(|p| {
-                p.states.iter().any(|s| {
-                    self.chart
-                        .item(*s)
-                        .sense(crate::lex::Class::Adjective)
-                        .is_some_and(|a| a.kind() == "new")
-                })
-            });
+            let fresh = |p: &Phrase| p.states.iter().any(|s| self.is_fresh(*s));
+            let new = clause.phrases().any(fresh);
             let verb = clause.verb.as_ref();
-            let told = verb.is_some_and(|v| EVENTS.contains(&v.frame()) && !v.negated)
+            let wished = self.must_arise(clause);
+            let told = verb.is_some_and(|v| EVENTS.contains(&v.frame()) && !v.negated && !wished)
                 || clause.intro == Intro::When
                 || clause.intro == Intro::If && i < 2
                 || self.written_to(clause, i);
@@ -278,10 +377,24 @@ impl Reading<'_> {
             let mails = clause
                 .phrases()
                 .any(|p| matches!(self.concept(p), "email" | "inbox"));
+            let of = |p: &Phrase| p.service.filter(|s| !s.triggers.is_empty());
             let named = clause
                 .phrases()
-                .filter_map(|p| p.service)
-                .find(|s| !s.triggers.is_empty());
+                .find_map(|p| of(p).filter(|_| fresh(p)))
+                .or_else(|| {
+                    // "for each new order in WooCommerce".
+                    let phrases: Vec<&Phrase> = clause.phrases().collect();
+                    phrases.windows(2).find_map(|pair| match pair {
+                        [p, place]
+                            if fresh(p)
+                                && matches!(place.prep.as_str(), "in" | "on" | "from" | "of") =>
+                        {
+                            of(place)
+                        }
+                        _ => None,
+                    })
+                })
+                .or_else(|| clause.phrases().find_map(of));
             let near = self
                 .clauses
                 .get(i + 1)
@@ -341,18 +454,60 @@ impl Reading<'_> {
                 .get(i + 1)
                 .is_some_and(|n| n.arrow && n.line == clause.line);
             let only = named.is_some_and(|s| s.actions.is_empty());
-            // an order to put something somewhere tells of no event
-            let puts = |v: &crate::clause::Use| {
-                [
-                    "STORE", "CREATE", "UPDATE", "SEND", "NOTIFY", "DELETE", "UPLOAD",
-                ]
-                .contains(&v.frame())
+            // An order tells of no event, but for a new thing of a service: "add new HubSpot contacts to …".
+            let ordered = |v: &crate::clause::Use| {
+                v.sense.form == "base" && !v.passive && !v.calls("HAPPEN") && !v.calls("RECEIVE")
             };
-            let order = clause.before.is_empty() && verb.is_some_and(puts);
-            if order && !(told || new || only) {
+            let order = clause.intro == Intro::None
+                && clause.before.is_empty()
+                && verb.is_some_and(ordered)
+                && !self.announced(i);
+            let source =
+                |p: &Phrase| fresh(p) && (p.service.is_some() || self.kind(p) == "message");
+            let sent = verb.is_none()
+                && clause
+                    .phrases()
+                    .any(|p| p.prep == "to" && self.addresses(p))
+                && !self.announced(i);
+            let asked = clause.phrases().any(|p| {
+                fresh(p)
+                    && p.service
+                        .is_some_and(|s| s.triggers.is_empty() && !s.actions.is_empty())
+            }) || {
+                let phrases: Vec<&Phrase> = clause.phrases().collect();
+                phrases.windows(2).any(|pair| match pair {
+                    [p, place] => {
+                        fresh(p)
+                            && matches!(place.prep.as_str(), "in" | "on" | "from" | "of")
+                            && place
+                                .service
+                                .is_some_and(|s| s.triggers.is_empty() && !s.actions.is_empty())
+                    }
+                    _ => false,
+                })
+            };
+            // A service without a trigger is asked again and again.
+            if asked {
+                continue;
+            }
+            let brought = clause.phrases().any(source);
+            let elsewhere =
+                clause.phrases().any(fresh) && clause.phrases().any(|p| p.prep == "from");
+            if sent && !new && !told
+                || order && !(brought || elsewhere || only || self.written_to(clause, i))
+            {
+                continue;
+            }
+            // What nobody says to happen is no event: "a summary is posted to …".
+            let acts = verb.is_some_and(|v| {
+                let frame = v.frame();
+                ["NOTIFY", "SEND", "MAIL", "STORE", "CREATE", "INCLUDE"].contains(&frame)
+            });
+            if acts && named.is_some() && !(told || new || only || leads || self.announced(i)) {
                 continue;
             }
             points += i32::from(leads && verb.is_none()) * 4;
+            points += i32::from(self.announced(i)) * 12;
             points -= i32::from(clause.arrow) * 6;
             points -= i32::try_from(i / 2).unwrap_or(6).min(6);
             // a service that can do nothing else is there for its events
@@ -360,7 +515,8 @@ impl Reading<'_> {
             let ends = verb.is_some_and(|v| v.calls("STOP"));
             points -= i32::from(ends) * 6;
             if points > 0 && best.as_ref().is_none_or(|(most, _)| points > *most) {
-                let told = told || new || named.is_some_and(|s| s.actions.is_empty());
+                let only = named.is_some_and(|s| s.actions.is_empty());
+                let told = told || new || only || self.announced(i);
                 best = Some((
                     points,
                     Event {
@@ -372,6 +528,35 @@ impl Reading<'_> {
             }
         }
         best.map(|(_, event)| event)
+    }
+
+    /// "Trigger: …": a label says that a clause tells what starts the workflow.
+    fn announced(&self, i: usize) -> bool {
+        self.labelled_as(i, "trigger")
+    }
+
+    /// Whether a label of a concept stands before a clause, or before its colon.
+    pub(super) fn labelled_as(&self, i: usize, concept: &str) -> bool {
+        let clause = self.clause_at(i);
+        let label = |p: &Phrase| self.concept(p) == concept && p.service.is_none();
+        let own = clause.phrases().next().is_some_and(label)
+            && clause.phrases().nth(1).is_some_and(|p| p.aside);
+        let before = i.checked_sub(1).map(|b| self.clause_at(b));
+        let head = before.is_some_and(|b| {
+            b.verb.is_none() && b.phrases().count() == 1 && b.phrases().all(label)
+        });
+        own || clause.colon && head
+    }
+
+    /// "a new order", "a failed payment": a word of a phrase that tells of an event.
+    pub(super) fn is_fresh(&self, at: usize) -> bool {
+        let item = self.chart.item(at);
+        let new = item
+            .sense(crate::lex::Class::Adjective)
+            .is_some_and(|a| a.kind() == "new");
+        new || item
+            .verb()
+            .is_some_and(|v| v.form == "past" && ["FAIL", "EXPIRE"].iter().any(|f| v.calls(f)))
     }
 
     /// "Customers write to us on WhatsApp", "a Telegram bot": what people send to a service of messages starts it.
@@ -389,8 +574,9 @@ impl Reading<'_> {
     }
 
     /// A pronoun of the one who asks: "us", "me".
-    fn speaks(&self, at: usize) -> bool {
-        self.chart.item(at).tells("speaker") || matches!(self.raw(at), "us" | "me")
+    pub(super) fn speaks(&self, at: usize) -> bool {
+        let item = self.chart.item(at);
+        item.tells("speaker") || item.tells("us")
     }
 
     /// The event of a service that a clause tells of.
@@ -459,11 +645,12 @@ impl Reading<'_> {
         for more in 0..told.len() {
             self.set_used(i + 1 + more, true);
         }
-        let spent = clause.intro != Intro::None
-            || clause
-                .verb
-                .as_ref()
-                .is_none_or(|v| EVENTS.contains(&v.frame()));
+        let tells = |v: &crate::clause::Use| {
+            EVENTS.contains(&v.frame())
+                || v.sense.form == "past" && clause.after.is_empty()
+                || v.calls("PAY")
+        };
+        let spent = clause.intro != Intro::None || clause.verb.as_ref().is_none_or(tells);
         self.set_used(i, spent);
     }
 
@@ -592,8 +779,18 @@ impl Reading<'_> {
     /// A service without a trigger of its own is asked every few minutes.
     fn polled(&mut self) {
         const EVERY: u32 = 5;
+        let new = |c: &Clause| {
+            let ordered = c.verb.as_ref().is_some_and(|v| v.sense.form == "base");
+            let fresh = |p: &Phrase| p.states.iter().any(|s| self.is_fresh(*s));
+            let asked = |p: &Phrase| {
+                let place = matches!(p.prep.as_str(), "" | "in" | "on" | "from" | "of");
+                place && p.service.is_some_and(|s| s.triggers.is_empty())
+            };
+            !ordered && c.phrases().any(asked) && c.phrases().any(fresh)
+        };
         let told = |c: &&Clause| {
-            c.intro == Intro::When
+            new(c)
+                || c.intro == Intro::When
                 || c.verb
                     .as_ref()
                     .is_some_and(|v| EVENTS.contains(&v.frame()) && !v.negated)
@@ -632,6 +829,15 @@ impl Reading<'_> {
             verb: None,
             ..self.clause_at(i).clone()
         };
+        // What the trigger itself looks for is no test after it.
+        let label = clause.phrases().any(|p| {
+            matches!(self.concept(p), "label" | "folder" | "list" | "board")
+                && p.literal(self.chart, Kind::Quote).is_some()
+        });
+        let bound = clause.phrases().any(|p| p.compared.is_some());
+        if label && !bound {
+            return None;
+        }
         let found = self.measured_by(&clause)?;
         Some((i, found))
     }
@@ -701,6 +907,9 @@ impl Reading<'_> {
 
     /// A phrase as the name of a field.
     pub(super) fn field_name(&self, phrase: &Phrase) -> String {
+        if self.plan.triggers.contains(&Trigger::Error) && self.concept(phrase) == "error" {
+            return "error message".to_owned();
+        }
         match phrase.names.first() {
             Some(name) if phrase.head.is_none() => self.name(*name),
             _ => self.words(phrase),

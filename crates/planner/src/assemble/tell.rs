@@ -22,15 +22,70 @@ fn sends(service: &ServiceEntry) -> bool {
 }
 
 impl Reading<'_> {
-    /// "Everyone else gets a mail", "the customer gets …": somebody is given a message.
+    /// "Everyone else gets a mail", "the customer gets …", "#sales should get a post": somebody is given a message.
     pub(super) fn is_given(&self, clause: &Clause) -> bool {
         let subject = clause.intro == crate::clause::Intro::Else
-            || clause.before.iter().any(|p| self.kind(p) == "person");
+            || clause.before.iter().any(|p| {
+                let place = p.service.is_some_and(ServiceEntry::speaks) || self.addresses(p);
+                let people = self.kind(p) == "person" || self.concept(p) == "team";
+                people || p.prep.is_empty() && place
+            })
+            || clause.before.is_empty() && self.goes_on_about_somebody(clause);
         let message = clause
             .after
             .iter()
             .any(|p| self.kind(p) == "message" || p.service.is_some_and(|s| s.speaks()));
         subject && message
+    }
+
+    /// "A row should show up in the sheet": what has to be there is to be made.
+    pub(super) fn must_arise(&self, clause: &Clause) -> bool {
+        let must = self.items(clause).iter().any(|i| i.tells("must"));
+        let target = |p: &Phrase| {
+            matches!(p.prep.as_str(), "in" | "on" | "to" | "into" | "at")
+                && (p.service.is_some() || self.literal_place(p))
+        };
+        must && clause.phrases().any(target)
+    }
+
+    fn literal_place(&self, phrase: &Phrase) -> bool {
+        matches!(self.kind(phrase), "container" | "place") && !phrase.names.is_empty()
+            || phrase.literal(self.chart, Kind::Channel).is_some()
+    }
+
+    /// What has to be somewhere, put there: a message, or a record.
+    pub(super) fn arisen(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        self.store(i, clause, "STORE")
+    }
+
+    /// "Whoever registers is added to … and gets a mail": the subject of the clause before it is somebody.
+    fn goes_on_about_somebody(&self, clause: &Clause) -> bool {
+        let before = self.clauses.iter().rev().find(|c| c.to <= clause.from);
+        before
+            .filter(|b| b.sentence == clause.sentence)
+            .is_some_and(|b| {
+                b.before.iter().any(|p| {
+                    let speaker = p.pronoun.is_some_and(|at| self.speaks(at));
+                    (self.kind(p) == "person" || p.pronoun.is_some()) && !speaker
+                })
+            })
+    }
+
+    /// "Parcels for Germany get a row in …": a thing that is given a record is no request to read it.
+    pub(super) fn is_recorded(&self, clause: &Clause) -> bool {
+        let subject = clause.before.last().is_some_and(|p| {
+            p.pronoun.is_none() && !matches!(self.kind(p), "" | "context" | "ai" | "person")
+        });
+        let record = clause.after.first().is_some_and(|p| {
+            p.prep.is_empty()
+                && p.quantity.is_none()
+                && matches!(
+                    self.concept(p),
+                    "row" | "card" | "task" | "page" | "ticket" | "issue"
+                )
+        });
+        let from = clause.after.iter().any(|p| p.prep == "from");
+        subject && record && !from
     }
 
     /// A message to people: through a chat, by mail, as a text message.
@@ -62,11 +117,14 @@ impl Reading<'_> {
         {
             args.push(arg(Role::Channel, lit(self.raw(*at))));
         }
-        args.extend(self.text_of(i));
+        if service.is("mail") && !args.iter().any(|a| a.role == Role::To) {
+            args.extend(self.own_address(clause));
+        }
+        args.extend(self.text_of(i).or_else(|| self.theme(clause)));
         args.extend(
             self.details(clause)
                 .into_iter()
-                .filter(|a| matches!(a.role, Role::Title | Role::Priority)),
+                .filter(|a| matches!(a.role, Role::Title | Role::Priority | Role::Text)),
         );
         if filed || clause.phrases().any(|p| self.concept(p) == "attachment") {
             args.push(arg(Role::Attachment, lit("data")));
@@ -100,6 +158,37 @@ impl Reading<'_> {
             },
         ));
         steps
+    }
+
+    /// "its stdout into #infra", "post the number": what a message without a text tells, where it is a figure, a text or a field.
+    fn theme(&self, clause: &Clause) -> Option<crate::plan::Arg> {
+        let fits = |p: &&Phrase| {
+            let own = matches!(self.kind(p), "number" | "money" | "field" | "date");
+            let output = p.head.iter().chain(&p.modifiers).any(|at| {
+                let noun = self.chart.item(*at).noun();
+                noun.is_some_and(|n| n.concept == "output")
+            });
+            (own || output) && p.prep.is_empty() && p.service.is_none() && p.names.is_empty()
+        };
+        let plain = |p: &&Phrase| p.numbers.is_empty() && p.compared.is_none();
+        let told = clause
+            .after
+            .iter()
+            .chain(&clause.before)
+            .filter(plain)
+            .find(fits)?;
+        let output = |at: &&usize| {
+            let noun = self.chart.item(**at).noun();
+            noun.is_some_and(|n| n.concept == "output")
+        };
+        let printed = told.head.iter().chain(&told.modifiers).find(output);
+        let name = printed.map_or_else(|| self.field_name(told), |at| self.raw(*at).to_owned());
+        Some(arg(
+            Role::Text,
+            crate::plan::Val::Template {
+                parts: vec![super::field(&name)],
+            },
+        ))
     }
 
     /// By what a clause tells people something: a service that sends, else what its addresses imply; a service that is only told

@@ -18,17 +18,99 @@ const THINKS: &[&str] = &[
 impl Reading<'_> {
     /// A clause that names a model, or the model's service, and what it does.
     pub(super) fn thought(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        if clause.verb.is_none() {
+            return self.thought_of(i, clause);
+        }
         let verb = clause.verb.as_ref().filter(|v| !v.negated);
         let Some(verb) = verb.filter(|_| self.models(clause)) else {
             return Vec::new();
         };
+        if verb.calls("TRANSCRIBE") {
+            let named = self.services_of(clause).into_iter().find(|s| s.is("llm"));
+            let provider = named.map(|s| s.key.clone());
+            return vec![self.simple(clause, Does::Transcribe { provider })];
+        }
         let frame = verb
             .sense
             .says
             .iter()
             .find(|f| THINKS.contains(&f.as_str()));
-        let frame = frame.cloned().unwrap_or_else(|| "WRITE".to_owned());
-        self.think(i, clause, &frame)
+        let frame = frame.cloned();
+        if frame.is_none() && verb.calls("GET") {
+            let read = self.read_out(i, clause);
+            if !read.is_empty() {
+                return read;
+            }
+        }
+        self.think(i, clause, &frame.unwrap_or_else(|| "WRITE".to_owned()))
+    }
+
+    /// "AI: a summary and a category: complaint / question": what a model is to give, without a verb.
+    fn thought_of(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        let leads = clause
+            .after
+            .first()
+            .is_some_and(|p| p.service.is_some_and(|s| s.is("llm")) || self.concept(p) == "model");
+        if !leads {
+            return Vec::new();
+        }
+        let said = |concept: &str| clause.phrases().any(|p| self.concept(p) == concept);
+        let mut steps = Vec::new();
+        if said("summary") {
+            steps.extend(self.think(i, clause, "SUMMARIZE"));
+        }
+        let next = self.clause_at(i + 1).clone();
+        let follows = next.verb.is_none() && next.sentence == clause.sentence;
+        for (at, part) in [(i, clause), (i + 1, &next)] {
+            let category = part.after.iter().position(|p| self.concept(p) == "label");
+            let Some(from) = category.filter(|_| at == i || follows) else {
+                continue;
+            };
+            let listed = Clause {
+                after: crate::cut::from(&part.after, from + 1).to_vec(),
+                ..part.clone()
+            };
+            let made = self.think(at, &listed, "CLASSIFY");
+            if !made.is_empty() && at > i {
+                self.set_used(at, true);
+            }
+            steps.extend(made);
+        }
+        steps
+    }
+
+    /// "An AI reads the invoice and takes out supplier, number and date": what the next clause lists is extracted.
+    fn read_out(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        let own = self.fields(i);
+        let next = self.clause_at(i + 1);
+        let goes_on = next.sentence == clause.sentence
+            && ["GET", "EXTRACT"].iter().any(|f| next.calls(f))
+            && self.services_of(next).is_empty();
+        let (fields, said) = match own.len() > 1 {
+            true => (own, self.said(clause)),
+            false if goes_on => {
+                let said = format!("{} {}", self.said(clause), self.said(next));
+                (self.fields(i + 1), said)
+            }
+            false => return Vec::new(),
+        };
+        if fields.len() < 2 {
+            return Vec::new();
+        }
+        if goes_on {
+            self.set_used(i + 1, true);
+        }
+        let provider = self.services_of(clause).into_iter().find(|s| s.is("llm"));
+        let provider = provider
+            .map(|s| s.key.clone())
+            .or_else(|| self.latest_model());
+        let does = Does::Llm {
+            task: LlmTask::Extract { fields },
+            provider,
+            instructions: said.clone(),
+            input: None,
+        };
+        vec![self.step(&said, does)]
     }
 
     /// Whether a clause names a model as who does it.
@@ -67,6 +149,9 @@ impl Reading<'_> {
                     said = format!("{said} {}", self.said(self.clause_at(next)));
                 }
                 LlmTask::Classify { labels }
+            }
+            "ANALYZE" if self.labels(i, clause).0.len() > 1 => {
+                return self.think(i, clause, "CLASSIFY");
             }
             "ANALYZE" if clause.phrases().any(|p| self.concept(p) == "sentiment") => {
                 LlmTask::Sentiment

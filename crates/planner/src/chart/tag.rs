@@ -134,6 +134,23 @@ impl Around<'_> {
         });
         noun && mark && name
     }
+    /// "contact email", "order number": before a noun that is a field, in the singular and without an article, a word that may
+    /// be a noun is one.
+    fn names_field(&self) -> bool {
+        let field = |s: &Sense| {
+            let called = matches!(s.kind(), "field" | "date") || s.concept == "email";
+            s.class == Class::Noun && s.form == "one" && called
+        };
+        let in_list = self
+            .last()
+            .is_some_and(|l| l.stops() && matches!(l.text.as_str(), "," | ":"));
+        self.language == "en"
+            && self.item.senses.iter().any(|s| s.class == Class::Noun)
+            && self.after.first().is_some_and(|n| {
+                n.senses.iter().any(field)
+                    && (in_list || n.senses.iter().all(|s| s.class == Class::Noun))
+            })
+    }
     /// The next item ends the clause, or goes on with a list: a verb in its base form would want an object.
     fn next_closes(&self) -> bool {
         self.next_ends() || self.next_is("and") || self.next_is("or")
@@ -246,13 +263,21 @@ impl Around<'_> {
                 -3
             };
         }
-        if self.after_determiner() {
+        let counted = last.shape() == Some(Kind::Number)
+            && matches!(self.language, "es" | "fr")
+            && sense.form == "third"
+            && (self.next_is("prep") || self.next_is("det"));
+        if self.after_determiner() && !counted {
             points -= 4;
         }
         if self.begins() {
             points += if base { 3 } else { 1 };
         }
-        if self.in_list() {
+        // "…, records created today": the third person begins no clause.
+        if self.language == "en" && thing && sense.form == "third" && last.text == "," {
+            points -= 4;
+        }
+        if self.in_list() || self.names_field() {
             points -= 4;
         }
         // German infinitives stand at the end.
@@ -321,6 +346,10 @@ impl Around<'_> {
         }
         if self.ends_list() {
             points += 5;
+        }
+        let named = self.after.first().is_some_and(|n| n.shape == Kind::Id);
+        if self.in_list() && named || self.names_field() {
+            points += 4;
         }
         points
     }

@@ -267,6 +267,17 @@ impl Reader<'_> {
     }
 
     fn compare(&mut self, at: usize) {
+        // "97 or higher": the bound stands before its word.
+        let bound = |i: &Item| i.shape() == Some(Kind::Number) || i.literal() || i.is("det");
+        let behind = self.chart.item(at).tells("or")
+            && !self.now.numbers.is_empty()
+            && self.now.compared.is_none()
+            && !bound(self.chart.item(at + 1));
+        if behind {
+            self.now.compared = Some(at);
+            self.now.to = at + 1;
+            return;
+        }
         self.close();
         self.begin(at);
         self.now.compared = Some(at);
@@ -342,6 +353,8 @@ impl Reader<'_> {
             .noun()
             .is_some_and(|n| !matches!(n.kind(), "container" | "place"))
             && self.names_of_service(at, item);
+        let other = item.noun().is_some_and(|n| n.kind() == "container");
+        let holds = holds && (item.capital || !other);
         if (holds || of_service) && !UNNAMED.contains(&concept(at)) {
             self.begin(at);
             self.now.names.push(at);

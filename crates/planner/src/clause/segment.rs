@@ -69,8 +69,21 @@ fn strong(chart: &Chart) -> Vec<Segment> {
         }
         *now = next;
     };
+    let mut depth = 0usize;
     for (i, item) in chart.items.iter().enumerate() {
         let shape = item.shape();
+        match item.text.as_str() {
+            "(" if item.stops() => depth += 1,
+            ")" if item.stops() => depth = depth.saturating_sub(1),
+            "\n" => depth = 0,
+            _ => {}
+        }
+        // "(cents!)": no end of the sentence around it. "2." at the beginning of a line: its number.
+        let within =
+            depth > 0 && shape == Some(Kind::End) && matches!(item.text.as_str(), "!" | "?");
+        if within || numbers_line(chart, i) {
+            continue;
+        }
         let place = |fresh| Segment {
             sentence,
             line,
@@ -108,7 +121,10 @@ fn strong(chart: &Chart) -> Vec<Segment> {
                     );
                     continue;
                 }
-                ":" if clause_follows(chart, i + 1) || conditional(chart, &now.items) => {
+                ":" if clause_follows(chart, i + 1)
+                    || conditional(chart, &now.items)
+                    || now.fresh && labels(chart, &now.items) && aims_soon(chart, i + 1) =>
+                {
                     close(
                         &mut now,
                         Segment {
@@ -125,6 +141,45 @@ fn strong(chart: &Chart) -> Vec<Segment> {
     }
     close(&mut now, Segment::default());
     done
+}
+
+/// Whether these items are no more than a short label: words alone.
+fn labels(chart: &Chart, items: &[usize]) -> bool {
+    const LONGEST: usize = 4;
+    let word = |i: &usize| {
+        let item = chart.item(*i);
+        let figure = item
+            .shape()
+            .is_none_or(|s| matches!(s, Kind::Number | Kind::Sign));
+        item.service().is_none() && figure && item.verb().is_none()
+    };
+    !items.is_empty() && items.len() <= LONGEST && items.iter().all(word)
+}
+
+/// Whether a service, a channel or an address comes before the end of the sentence.
+fn aims_soon(chart: &Chart, at: usize) -> bool {
+    let rest = chart.items.get(at..).unwrap_or(&[]);
+    let line = rest.iter().take_while(|i| i.shape() != Some(Kind::End));
+    line.take(4).any(|i| {
+        i.service().is_some() || matches!(i.shape(), Some(Kind::Channel | Kind::Mail | Kind::Phone))
+    })
+}
+
+/// Whether an item is the number of a line of a list, or the mark behind that number.
+pub(crate) fn numbers_line(chart: &Chart, at: usize) -> bool {
+    let begins = |i: usize| {
+        let before = i.checked_sub(1).and_then(|b| chart.items.get(b));
+        before.is_none_or(|b| b.text == "\n")
+    };
+    let number = |i: usize| {
+        let item = chart.item(i);
+        item.shape() == Some(Kind::Number)
+            && item.text.chars().all(|c| c.is_ascii_digit())
+            && begins(i)
+    };
+    let marks =
+        |i: usize| chart.item(i).stops() && matches!(chart.item(i).text.as_str(), "." | ")");
+    number(at) && marks(at + 1) || marks(at) && at.checked_sub(1).is_some_and(number)
 }
 
 /// Whether a verb comes before the next end of a sentence, and not first a list.
@@ -168,6 +223,18 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
         }
         // "Create a page for each new dispute": says when within a clause that has its verb.
         let within = item.tells("nominal") && now.items.iter().any(|i| main_verb(chart, *i));
+        // "an automation where …": what it does, no condition.
+        let described = item.text == "where"
+            && now.items.last().is_some_and(|i| {
+                chart
+                    .item(*i)
+                    .noun()
+                    .is_some_and(|n| n.concept == "workflow")
+            });
+        if described {
+            done.push(std::mem::replace(&mut now, next()));
+            continue;
+        }
         if let Some(intro) = intro(item).filter(|_| !within) {
             let only = now.items.iter().all(|i| {
                 chart.item(*i).is("and")
@@ -192,6 +259,20 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
         {
             now.intro = Some(Intro::If);
         }
+        // "if it is over 100 also Slack #big": what is done besides.
+        let aimed = rest
+            .first()
+            .is_some_and(|i| aims(chart, std::slice::from_ref(i)));
+        if now
+            .intro
+            .is_some_and(|i| matches!(i, Intro::If | Intro::When))
+            && item.is("also")
+            && aimed
+        {
+            done.push(std::mem::replace(&mut now, next()));
+            now.items.push(at);
+            continue;
+        }
         let relative = item.is("pronoun") || item.is("det");
         if relative && is_relative(chart, at, &now.items, rest) {
             let led = now.items.last().is_some_and(|i| chart.item(*i).is("prep"));
@@ -212,7 +293,7 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
             done.push(std::mem::replace(&mut now, next()));
             continue;
         }
-        if joint(item) && goes_on(chart, &now, rest) {
+        if joint(item) && goes_on(chart, &now, rest, item.is("and")) {
             let or = item.is("or");
             done.push(std::mem::replace(&mut now, next()));
             now.or = or;
@@ -241,10 +322,22 @@ fn joint(item: &Item) -> bool {
 }
 
 /// Whether the stretch so far can stand alone and what follows begins a clause of its own.
-fn goes_on(chart: &Chart, now: &Segment, rest: &[usize]) -> bool {
+fn goes_on(chart: &Chart, now: &Segment, rest: &[usize], by_and: bool) -> bool {
     let so_far = now.items.iter().any(|i| main_verb(chart, *i));
     let introduced = now.intro.is_some_and(|i| !matches!(i, Intro::Else));
     if !so_far && !introduced && !aims(chart, &now.items) {
+        return false;
+    }
+    // "whenever a form with name and company is submitted": the verb of the introduced clause comes yet.
+    let joined = now
+        .items
+        .last()
+        .is_some_and(|i| chart.item(*i).noun().is_some());
+    let ordered = rest.first().is_some_and(|i| {
+        let first = chart.item(*i);
+        first.verb().is_some() || first.is("then") || first.is("pronoun") || intro(first).is_some()
+    });
+    if chart.language == "en" && introduced && !so_far && joined && by_and && !ordered {
         return false;
     }
     begins(chart, rest, introduced)
@@ -285,6 +378,11 @@ fn begins(chart: &Chart, rest: &[usize], introduced: bool) -> bool {
         }
         if item.verb().is_some() {
             return true;
+        }
+        // "… and the number that arrives": what says more about a noun is no clause of its own.
+        let relative = matches!(item.text.as_str(), "who" | "that" | "which" | "whose");
+        if chart.language == "en" && seen > 0 && relative {
+            return false;
         }
         if intro(item).is_some() {
             return true;
@@ -380,12 +478,36 @@ fn main_follows(chart: &Chart, now: &Segment, at: usize) -> bool {
         return commands(chart, now, at);
     }
     let verb = items().any(|i| i.verb().is_some_and(|v| !supports(v)));
+    if item.is("please")
+        && (verb || items().any(|i| i.noun().is_some()))
+        && now.intro == Some(Intro::When)
+    {
+        return true;
+    }
+    let romance = matches!(chart.language, "es" | "fr");
+    if romance && verb && orders(chart, now, at) {
+        return true;
+    }
     let nominal = items().any(|i| i.tells("nominal"));
     let noun = items().any(|i| i.noun().is_some());
     let wants = item
         .verb()
         .is_some_and(|v| v.calls("WANT") && v.form == "third");
     verb && wants || nominal && !verb && noun && (item.is("aux") || item.verb().is_some())
+}
+
+/// "si el total supera los 200 € avisa al canal …": a finite verb that follows a noun or a figure, with no subject of its own.
+fn orders(chart: &Chart, now: &Segment, at: usize) -> bool {
+    let item = chart.item(at);
+    let finite = item
+        .verb()
+        .is_some_and(|v| matches!(v.form.as_str(), "third" | "base") && !supports(v));
+    let last = now.items.last().map(|i| chart.item(*i));
+    let free = last.is_some_and(|l| {
+        l.shape() == Some(Kind::Number) || l.noun().is_some_and(|n| n.concept == "currency")
+    });
+    let next = chart.item(at + 1);
+    finite && free && (next.is("det") || next.is("prep") || next.service().is_some())
 }
 
 /// "When a file comes in send it on": after the verb of an introduced clause a verb in its base form is a command, where
@@ -531,7 +653,22 @@ fn main(chart: &Chart, items: &[usize]) -> Option<Use> {
         .filter(|i| chart.item(*i).verb().is_some())
         .collect();
     let sense = |i: usize| chart.item(i).verb();
-    let full = |i: &&usize| sense(**i).is_some_and(|v| !supports(v)) && !attributive(chart, **i);
+    // "comments containing the word create a row": a form in -ing after a noun says more about it, where a verb follows.
+    let later = |at: usize| {
+        verbs
+            .iter()
+            .any(|v| *v > at && sense(*v).is_some_and(|s| s.form != "ing" && !supports(s)))
+    };
+    let says_more = |i: usize| {
+        let before = i.checked_sub(1).and_then(|b| chart.items.get(b));
+        chart.language == "en"
+            && sense(i).is_some_and(|v| v.form == "ing")
+            && before.is_some_and(|b| b.noun().is_some())
+            && later(i)
+    };
+    let full = |i: &&usize| {
+        sense(**i).is_some_and(|v| !supports(v)) && !attributive(chart, **i) && !says_more(**i)
+    };
     let at = *verbs.iter().find(full).or_else(|| verbs.first())?;
     let sense = sense(at)?.clone();
     let before: Vec<&Item> = items
@@ -539,7 +676,10 @@ fn main(chart: &Chart, items: &[usize]) -> Option<Use> {
         .take_while(|i| **i < at)
         .map(|i| chart.item(*i))
         .collect();
-    let mut negated = before.iter().rev().take(5).any(|i| i.is("neg"));
+    // "without telling anybody": a preposition may say no as well.
+    let lexicon = Lexicon::of(chart.language);
+    let denies = |i: &&Item| i.is("neg") || i.is("prep") && lexicon.can_be(&i.text, "neg");
+    let mut negated = before.iter().rev().take(5).any(denies);
     if chart.language == "de" {
         // "nicht" and "keine …" stand behind a finite verb.
         let after = items.iter().skip_while(|i| **i <= at);
@@ -560,6 +700,27 @@ fn attributive(chart: &Chart, at: usize) -> bool {
     let past = item.verb().is_some_and(|v| v.form == "past");
     let next = chart.items.get(at + 1).is_some_and(|n| n.noun().is_some());
     let before = at.checked_sub(1).and_then(|b| chart.items.get(b));
+    // "l'article souhaité": in Romance languages it follows its noun, before a mark or the end.
+    let owned =
+        before.is_some_and(|b| b.is("det")) && item.verb().is_some_and(|v| v.form == "base");
+    if chart.language == "en" && owned && next {
+        // "our launch campaign"
+        return true;
+    }
+    let romance = matches!(chart.language, "es" | "fr");
+    let last = chart
+        .items
+        .get(at + 1)
+        .is_none_or(|n| n.stops() || n.is("and") || n.is("or"));
+    let noun = before.is_some_and(|b| b.noun().is_some());
+    let helped = crate::cut::before(&chart.items, at)
+        .iter()
+        .rev()
+        .take_while(|i| !i.stops())
+        .any(|i| i.is("aux") || i.is("if") || i.is("when"));
+    if romance && past && last && noun && !helped {
+        return true;
+    }
     past && next && before.is_some_and(|b| b.is("det") || b.is("quant") || b.is("prep"))
 }
 
