@@ -66,7 +66,7 @@ fn edges(workflow: &Workflow) -> Vec<Edge> {
 }
 
 /// Operations that make the new workflow of the old one. Renames are recognised by id.
-pub(super) fn between(old: &Workflow, new: &Workflow) -> Vec<EditOp> {
+pub(crate) fn between(old: &Workflow, new: &Workflow) -> Vec<EditOp> {
     let mut ops = Vec::new();
     if old.name() != new.name() {
         ops.push(EditOp::SetName {

@@ -180,6 +180,7 @@ fn tool_step(purpose: &str) -> Option<Step> {
 /// "Use Teams instead of Slack", "replace the Slack step by Discord".
 pub(super) fn service_swap(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let patterns = [
+        r"\b(?:statt|anstatt|instead of|en lugar de|en vez de|au lieu de)\s+(\S+)\s+(?:,\s*)?(?:bitte |lieber |please |use |usa |utilise )*(\S+)$",
         r"\b(?:replace|swap|exchange|switch|change|ersetz\w*|tausch\w*|reemplaza|sustituye|cambia|remplace\w*)\b\s+(?:from\s+)?(.+?)\s+(?:by|with|for|to|durch|mit|gegen|auf|por|par|à|a)\s+(.+)$",
         r"()\b(?:use|send\w*|post\w*|go|write|save|store|put|append|log|insert|add|nimm|nutze|verwende|schick\w*|schreib\w*|speicher\w*|usa|manda|escribe|guarda|utilise|envoie|écris|enregistre)\b\s+(?:it |them |that |this |everything |the \w+ |alles |es |sie )?(?:to |into |in |via |by |with |an |über |per |en |dans )?(.+?)\s+(?:instead of|rather than|statt|anstatt|en lugar de|en vez de|au lieu de)\s+(.+)$",
     ];
@@ -188,11 +189,25 @@ pub(super) fn service_swap(patch: &mut Patch<'_>, clause: &str, kept: &[String])
             continue;
         };
         let group = |i: usize| c.get(i).map_or("", |m| m.as_str()).trim().to_owned();
-        let (old, mut new) = if i == 0 {
+        let (old, mut new) = if i < 2 {
             (group(1), group(2))
         } else {
             (group(3), group(2))
         };
+        let language = agentctl_kit::language::language(clause);
+        // "send the report with Outlook"
+        let by = [" with ", " mit ", " con ", " avec ", " über "];
+        if let Some((_, service)) = by
+            .iter()
+            .find_map(|by| new.rsplit_once(by))
+            .filter(|_| i > 1)
+        {
+            new = service.to_owned();
+        }
+        let last = new.rsplit(' ').next().unwrap_or(&new);
+        if super::words::is_all(last, language, "pronoun") {
+            continue;
+        }
         let Some(name) = mention::one(patch.workflow(), &old, kept) else {
             continue;
         };

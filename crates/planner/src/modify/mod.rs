@@ -8,18 +8,30 @@ mod failing;
 mod hold;
 mod insert;
 mod mention;
+mod named;
 mod phrase;
 mod recipient;
 mod refuse;
 mod request;
+mod said;
 mod sieve;
+mod slot;
 mod spot;
 mod value;
+mod wire;
+mod words;
 
 #[cfg(test)]
 mod asked_tests;
 #[cfg(test)]
 mod modify_tests;
+#[cfg(test)]
+mod slot_tests;
+#[cfg(test)]
+mod wire_tests;
+
+pub(crate) use diff::between;
+pub(crate) use said::{begins, is_said, meant, spoken};
 
 pub(super) use diff::changed_node;
 
@@ -30,7 +42,7 @@ use super::plan::{Plan, Refusal, Todo};
 use super::read::{ReadContext, read};
 use agentctl_base::question::Question;
 use agentctl_n8n::catalog::Catalog;
-use agentctl_n8n::{EditOp, Workflow};
+use agentctl_n8n::{EditOp, Node, Workflow};
 
 /// What a change request becomes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -62,21 +74,50 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         language: language.clone(),
         ..Plan::default()
     };
-    let asked = phrase::read_request(request);
+    let spoken = said::spoken(request);
+    let names: Vec<&str> = existing.nodes.iter().map(Node::name).collect();
+    let is_one = |sentence: &str| wire::is_order(existing, sentence, spoken);
+    let mut asked = phrase::read_request(request, &names, &is_one);
+    resolve(&mut asked.changes, spoken);
+    // What is said to stay is no change.
+    asked
+        .changes
+        .retain(|clause| !words::is_all(clause, spoken, "rest"));
     let (kept, kept_parts) = protected(existing, &asked.protected);
     let mut patch = Patch::on(existing, &plan, catalog);
-    let mut unread = Vec::new();
+    let (mut unread, mut open) = (Vec::new(), Vec::new());
     let mut renames = Vec::new();
+    let mut answers: Vec<&String> = Vec::new();
     for clause in &asked.changes {
+        if answers.contains(&clause) {
+            continue;
+        }
+        if wired(&mut patch, clause, spoken, catalog) {
+            continue;
+        }
+        match placed(&mut patch, clause, spoken, &kept, &asked.changes) {
+            Placed::Done(answer) => {
+                answers.extend(answer);
+                continue;
+            }
+            Placed::Open(question) => {
+                open.push(*question);
+                continue;
+            }
+            Placed::Other => {}
+        }
         let done = value::rename(existing, clause, &mut renames)
             || READERS
                 .iter()
-                .any(|reader| attempt(*reader, &mut patch, clause, &kept));
+                .any(|reader| attempt(*reader, &mut patch, clause, spoken, &kept));
         if !done {
             unread.push(clause.clone());
         }
     }
     let (workflow, todo, mut notes) = patch.finish();
+    for node in wire::loose(existing, &workflow) {
+        notes.push(hangs_free(&node, &language));
+    }
     let mut ops = diff::between(existing, &workflow);
     ops.extend(renames);
     // the last word on what must not change: parameters, names and settings of protected nodes
@@ -100,11 +141,10 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         }
         allowed
     });
-    let questions = if ops.is_empty() || !unread.is_empty() {
-        ask(&unread, request, &language, !ops.is_empty())
-    } else {
-        Vec::new()
-    };
+    let mut questions = open;
+    if !unread.is_empty() || (ops.is_empty() && questions.is_empty()) {
+        questions.extend(ask(&unread, request, &language, !ops.is_empty()));
+    }
     Modification {
         ops,
         questions,
@@ -175,10 +215,170 @@ const READERS: &[Reader] = &[
     spot::appended,
 ];
 
+/// What became of a clause that may set what is there.
+enum Placed<'c> {
+    Other,
+    /// With the clause that is the answer to which of several places was meant.
+    Done(Option<&'c String>),
+    Open(Box<Question>),
+}
+
+/// Reads a clause as a new value of what is there.
+fn placed<'c>(
+    patch: &mut Patch<'_>,
+    clause: &str,
+    language: &str,
+    kept: &[String],
+    clauses: &'c [String],
+) -> Placed<'c> {
+    let mut trial = patch.clone();
+    let (read, answer) = match slot::read(&mut trial, clause, language, kept) {
+        slot::Read::Which(value, nodes) => {
+            let names = |said: &&String| nodes.iter().any(|node| answers(said, node));
+            let Some(said) = clauses.iter().find(names) else {
+                return open(&value, &nodes, language)
+                    .map_or(Placed::Other, |question| Placed::Open(Box::new(question)));
+            };
+            let others = nodes.into_iter().filter(|node| !answers(said, node));
+            let kept: Vec<String> = kept.iter().cloned().chain(others).collect();
+            (slot::read(&mut trial, clause, language, &kept), Some(said))
+        }
+        read => (read, None),
+    };
+    let is_whole = || cover::lost(clause, patch.workflow(), trial.workflow()).is_empty();
+    match read {
+        slot::Read::Done if trial.workflow() != patch.workflow() && is_whole() => {
+            *patch = trial;
+            Placed::Done(answer)
+        }
+        _ => Placed::Other,
+    }
+}
+
+/// Whether a sentence only names a node, as the answer to which one was meant does.
+fn answers(said: &str, node: &str) -> bool {
+    const USE: &str = "use ";
+    let (said, node) = (said.to_lowercase(), node.to_lowercase());
+    said.strip_prefix(USE).unwrap_or(&said) == node
+}
+
+fn open(value: &str, nodes: &[String], language: &str) -> Option<Question> {
+    let text = match language {
+        "de" => format!("Welcher Schritt ist mit «{value}» gemeint? Mehrere haben so eine Stelle."),
+        "es" => format!("¿Qué paso se quiere decir con «{value}»? Varios tienen un lugar así."),
+        "fr" => format!("Quelle étape est visée par « {value} » ? Plusieurs ont une telle place."),
+        _ => format!("Which step is meant with \"{value}\"? Several have such a place."),
+    };
+    let options: Vec<serde_json::Value> = nodes
+        .iter()
+        .map(|node| serde_json::json!({"value": node, "label": node}))
+        .collect();
+    let question = serde_json::json!({"id": "place", "topic": "place", "text": text, "options": options, "required": true});
+    serde_json::from_value(question).ok()
+}
+
+/// "We have moved to Outlook. Send it with that instead of Gmail": a pronoun right before "instead of" is the one service that the
+/// clause before is about, which then says nothing else.
+fn resolve(clauses: &mut Vec<String>, language: &str) {
+    let mut at = 1;
+    while let Some([before, clause]) = clauses.get(at - 1..=at) {
+        let items = crate::chart::chart(before, language).items;
+        let mut named = items.iter().filter(|item| item.service().is_some());
+        let service = named.next().filter(|_| named.next().is_none());
+        let service = service.and_then(|item| before.get(item.from..item.to));
+        let of = words::places(clause, language, "of").into_iter().next();
+        let pronoun = of.and_then(|of| {
+            let head = clause.get(..of.start)?.trim_end();
+            let from = head.rfind(' ')? + 1;
+            words::is_all(head.get(from..)?, language, "pronoun").then_some(from..head.len())
+        });
+        match (service.map(str::to_owned), pronoun) {
+            (Some(service), Some(pronoun)) => {
+                let mut clause = clause.clone();
+                clause.replace_range(pronoun, &service);
+                clauses.splice(at - 1..=at, [clause]);
+            }
+            _ => at += 1,
+        }
+    }
+}
+
+/// Reads a clause about connections; what it does counts only when everything that the clause names is in it.
+fn wired(patch: &mut Patch<'_>, clause: &str, language: &str, catalog: &Catalog) -> bool {
+    let mut trial = patch.clone();
+    let done = wire::wired(&mut trial, clause, language, catalog)
+        && cover::lost(clause, patch.workflow(), trial.workflow()).is_empty();
+    if done {
+        *patch = trial;
+    }
+    done
+}
+
+fn hangs_free(node: &str, language: &str) -> String {
+    match language {
+        "de" => format!("{node} ist jetzt mit nichts davor verbunden"),
+        "es" => format!("{node} ya no está conectado con nada anterior"),
+        "fr" => format!("{node} n'est plus relié à rien en amont"),
+        _ => format!("{node} is connected to nothing before it now"),
+    }
+}
+
+/// Whether a reader took more than was said: where the flow begins goes, though the clause does not name it by its whole name, a
+/// pronoun was written as a value, or a value stands where its kind never does.
+fn overreaches(before: &Workflow, after: &Workflow, clause: &str, language: &str) -> bool {
+    let leads = |name: &str| {
+        before
+            .edges()
+            .any(|(from, kind, _, _)| from == name && kind == "main")
+    };
+    let is_led_to = |name: &str| before.edges().any(|(_, _, _, link)| link.node == name);
+    let lost_start = before.nodes.iter().map(Node::name).any(|name| {
+        let begins = leads(name) && !is_led_to(name);
+        begins && after.node_by_name(name).is_none() && !wire::names(before, clause, name)
+    });
+    let texts = |workflow: &Workflow| {
+        let mut found = Vec::new();
+        for node in &workflow.nodes {
+            let values = node.parameters().into_iter().flat_map(|p| p.values());
+            values.for_each(|value| leaves(value, &mut found));
+        }
+        found
+    };
+    let known = texts(before);
+    lost_start
+        || slot::misplaced(before, after)
+        || texts(after)
+            .iter()
+            .any(|text| !known.contains(text) && words::is_all(text, language, "pronoun"))
+}
+
+/// The texts of a value.
+fn leaves(value: &serde_json::Value, out: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) => out.push(text.clone()),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| leaves(item, out)),
+        serde_json::Value::Object(map) => map.values().for_each(|item| leaves(item, out)),
+        _ => {}
+    }
+}
+
 /// Lets a reader try. What it did counts only when everything that the clause names is in it; otherwise it is taken back.
-fn attempt(reader: Reader, patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+fn attempt(
+    reader: Reader,
+    patch: &mut Patch<'_>,
+    clause: &str,
+    language: &str,
+    kept: &[String],
+) -> bool {
     let mut trial = patch.clone();
     if !reader(&mut trial, clause, kept) || trial.workflow() == patch.workflow() {
+        return false;
+    }
+    if overreaches(patch.workflow(), trial.workflow(), clause, language) {
+        return false;
+    }
+    // "Also" puts nothing in the place of what is there.
+    if slot::adds(clause, language) && slot::overwrites(patch.workflow(), trial.workflow()) {
         return false;
     }
     let said = trial.notes().get(patch.notes().len()..).unwrap_or_default();

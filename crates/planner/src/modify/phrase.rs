@@ -13,10 +13,14 @@ const KEEP: &str = r"\b(?:don'?t|do not|never|without)\s+(?:touch\w*|chang\w*|mo
 /// "Approved → reply as today": nothing changes there.
 const AS_NOW: &str = r"\b(?:as|like) (?:today|now|before|it (?:does|is) (?:now|today))\W*$|\bwie (?:bisher|heute|jetzt|gehabt)\W*$|\bcomo (?:hasta ahora|hoy|ahora|siempre)\W*$|\bcomme (?:aujourd'hui|avant|maintenant)\W*$";
 
-/// Splits into sentences and clauses; quoted text and addresses are not cut.
-pub(super) fn read_request(request: &str) -> Asked {
+/// Splits into sentences and clauses; quoted text, addresses and `names` are not cut, nor a sentence that `is_one` change.
+pub(super) fn read_request(request: &str, names: &[&str], is_one: &dyn Fn(&str) -> bool) -> Asked {
     let mut asked = Asked::default();
-    for sentence in sentences(request) {
+    for sentence in sentences(request, names) {
+        if is_one(&sentence) {
+            asked.changes.push(sentence);
+            continue;
+        }
         if has(KEEP, &sentence)
             && !has(
                 r"\b(?:only|nur|solo|seulement)\b.{0,40}\b(?:when|if|wenn|si|cuando|quand)\b",
@@ -70,13 +74,24 @@ fn split_keep(sentence: &str) -> (Option<String>, String) {
     (None, sentence.to_owned())
 }
 
-fn sentences(text: &str) -> Vec<String> {
+fn sentences(text: &str, names: &[&str]) -> Vec<String> {
+    // Where a name ends with a mark, no sentence does.
+    let marked = names.iter().filter(|n| n.ends_with(['.', '!', '?']));
+    let ends: Vec<usize> = marked
+        .flat_map(|name| {
+            text.match_indices(*name)
+                .map(|(at, found)| at + found.len())
+        })
+        .filter(|end| text.get(*end..).is_some_and(|rest| !rest.trim().is_empty()))
+        .collect();
+    let mut bytes = 0;
     let mut out = Vec::new();
     let mut current = String::new();
     let mut quote: Option<char> = None;
     let chars: Vec<char> = text.chars().collect();
     for (i, &c) in chars.iter().enumerate() {
         current.push(c);
+        bytes += c.len_utf8();
         let before = i
             .checked_sub(1)
             .and_then(|j| chars.get(j))
@@ -96,8 +111,11 @@ fn sentences(text: &str) -> Vec<String> {
             _ => {}
         }
         let next = chars.get(i + 1).copied().unwrap_or(' ');
-        let ends = matches!(c, '.' | '!' | '?' | '\n') && next.is_whitespace() && quote.is_none();
-        if ends {
+        let is_end = matches!(c, '.' | '!' | '?' | '\n')
+            && next.is_whitespace()
+            && quote.is_none()
+            && !ends.contains(&bytes);
+        if is_end {
             out.push(std::mem::take(&mut current));
         }
     }

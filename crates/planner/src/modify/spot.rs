@@ -46,6 +46,10 @@ pub(super) fn placed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bo
             false,
         ),
     ];
+    let language = agentctl_kit::language::language(clause);
+    if let Some((anchor, work, behind)) = super::wire::beside(patch.workflow(), clause, language) {
+        return beside(patch, &anchor, &work, behind, kept);
+    }
     for (pattern, behind) in &shapes {
         let Some(c) = rx(pattern).captures(clause) else {
             continue;
@@ -62,33 +66,41 @@ pub(super) fn placed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bo
         else {
             continue;
         };
-        let mut steps = steps_of(&work);
-        if steps.is_empty() {
-            continue;
+        if beside(patch, &anchor, &work, *behind, kept) {
+            return true;
         }
-        answer_columns(patch, &anchor, &work, &mut steps);
-        if *behind {
-            let inline = steps.iter().all(|s| {
-                matches!(
-                    s.does,
-                    Does::Wait { .. }
-                        | Does::Filter { .. }
-                        | Does::SetFields { .. }
-                        | Does::LimitTo { .. }
-                        | Does::Sort { .. }
-                        | Does::Unique { .. }
-                        | Does::Dedupe { .. }
-                        | Does::Llm { .. }
-                )
-            });
-            patch.after(&anchor, 0, &steps, inline);
-            keep_chat_answer(patch, &anchor);
-        } else {
-            patch.ahead(&anchor, &steps, kept.contains(&anchor));
-        }
-        return true;
     }
     false
+}
+
+/// Steps right behind a node, or right before it.
+fn beside(patch: &mut Patch<'_>, anchor: &str, work: &str, behind: bool, kept: &[String]) -> bool {
+    let mut steps = steps_of(work);
+    if steps.is_empty() {
+        return false;
+    }
+    answer_columns(patch, anchor, work, &mut steps);
+    if behind {
+        let inline = steps.iter().all(|s| {
+            matches!(
+                s.does,
+                Does::Wait { .. }
+                    | Does::Filter { .. }
+                    | Does::SetFields { .. }
+                    | Does::LimitTo { .. }
+                    | Does::Sort { .. }
+                    | Does::Unique { .. }
+                    | Does::Dedupe { .. }
+                    | Does::Llm { .. }
+            )
+        });
+        patch.after(anchor, 0, &steps, inline);
+        keep_chat_answer(patch, anchor);
+    } else {
+        let kept = kept.iter().any(|name| name == anchor);
+        patch.ahead(anchor, &steps, kept);
+    }
+    true
 }
 
 /// "Sort them by date first", "remove duplicates by id": data is made ready ahead of the first step that acts.

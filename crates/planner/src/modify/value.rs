@@ -419,15 +419,41 @@ fn leaves(value: &Value, at: &str, find: &str, out: &mut Vec<(String, bool)>) {
         }
         Value::String(s) => {
             let bare = s.trim_start_matches('#');
-            if fold(s) == fold(find) || fold(bare) == fold(find.trim_start_matches('#')) {
+            // The name of a channel is none of a tab's.
+            let channel = !find.starts_with('#') || s.starts_with('#') || at.contains("hannel");
+            if channel
+                && (fold(s) == fold(find) || fold(bare) == fold(find.trim_start_matches('#')))
+            {
                 out.push((at.to_owned(), true));
-            } else if find.chars().count() > 2 && s.contains(find) {
+            } else if find.chars().count() > 2 && holds_word(s, find) && !is_id(at) {
                 out.push((at.to_owned(), false));
             }
         }
         Value::Number(n) if n.to_string() == find => out.push((at.to_owned(), true)),
         _ => {}
     }
+}
+
+/// Whether a text holds another one as a word: no part of one.
+fn holds_word(text: &str, word: &str) -> bool {
+    let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    text.match_indices(word).any(|(at, found)| {
+        let before = text.get(..at).and_then(|t| t.chars().next_back());
+        let after = text.get(at + found.len()..).and_then(|t| t.chars().next());
+        !inside(before) && !inside(after)
+    })
+}
+
+/// A place that holds a name or an id of something outside, of which no part means anything.
+fn is_id(at: &str) -> bool {
+    let mut keys = at.rsplit('/');
+    let last = keys.next().unwrap_or_default();
+    last == "cachedResultName"
+        || last == "value"
+            && keys
+                .next()
+                .is_some_and(|k| !k.chars().all(char::is_numeric))
+        || last.ends_with("Id")
 }
 
 /// The old value is named: it is replaced where it stands.
@@ -732,7 +758,7 @@ fn lookup<'v>(params: &'v Map<String, Value>, path: &str) -> Option<&'v Value> {
 }
 
 /// Writes a value where one of its kind stands.
-fn put(patch: &mut Patch<'_>, name: &str, slot: &str, new: &str) -> bool {
+pub(super) fn put(patch: &mut Patch<'_>, name: &str, slot: &str, new: &str) -> bool {
     let Some(node) = patch.workflow_mut().node_by_name_mut(name) else {
         return false;
     };
@@ -801,7 +827,7 @@ fn put(patch: &mut Patch<'_>, name: &str, slot: &str, new: &str) -> bool {
 }
 
 /// A new number on the right side of a condition.
-fn set_condition(patch: &mut Patch<'_>, name: &str, new: &str) -> bool {
+pub(super) fn set_condition(patch: &mut Patch<'_>, name: &str, new: &str) -> bool {
     let Ok(number) = new.replace(',', "").parse::<f64>() else {
         return false;
     };

@@ -1,0 +1,720 @@
+//! New values of what is there: a channel, a tab, an address, a text, a bound, a time. What a value is says where it can stand, so a
+//! channel's name is never put where a sheet's stands, and never into a part of something; where two places fit, it is asked.
+
+use super::{named, value, words};
+use crate::chart::{Chart, Item, chart};
+use crate::compile::existing::Patch;
+use crate::compile::schedule;
+use crate::compile::words::fold;
+use crate::lex::rows;
+use crate::plan::ScheduleRule;
+use crate::spot::Kind;
+use crate::time::{TimeMeaning, TimeSpan, spans};
+use agentctl_n8n::Workflow;
+use serde_json::{Value, json};
+use std::ops::Range;
+use std::sync::LazyLock;
+
+/// What goes or is switched must be named by more than a word of its name: orders that go are no step.
+const STEP: usize = 3;
+
+/// What became of a clause.
+pub(super) enum Read {
+    /// It sets nothing that is there; others may read it.
+    Other,
+    Done,
+    /// Several nodes have such a place: the value, and the nodes.
+    Which(String, Vec<String>),
+}
+
+/// A kind of place.
+struct Slot {
+    literals: Vec<&'static str>,
+    /// With the short type of the only node that has it so, if there is one.
+    paths: Vec<(Option<&'static str>, &'static str)>,
+    concepts: Vec<&'static str>,
+}
+
+fn slots() -> &'static [Slot] {
+    static ALL: LazyLock<Vec<Slot>> = LazyLock::new(|| {
+        let table = include_str!("../../knowledge/slots.tsv");
+        let rows = rows("slots", table, 4).flatten();
+        let slots = rows.filter_map(|(_, cells)| match cells.as_slice() {
+            [_, literals, paths, concepts, ..] => Some(Slot {
+                literals: literals.split_whitespace().collect(),
+                paths: paths
+                    .split('|')
+                    .map(|path| match path.split_once(':') {
+                        Some((node, path)) => (Some(node), path),
+                        None => (None, path),
+                    })
+                    .collect(),
+                concepts: concepts.split('|').collect(),
+            }),
+            _ => None,
+        });
+        slots.collect()
+    });
+    &ALL
+}
+
+fn name_of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Channel => "channel",
+        Kind::Quote => "quote",
+        Kind::Mail => "mail",
+        Kind::Phone => "phone",
+        Kind::Url => "url",
+        Kind::Number => "number",
+        _ => "",
+    }
+}
+
+/// A place in a node that holds a value now.
+struct Place {
+    node: String,
+    path: &'static str,
+    holds: Vec<String>,
+}
+
+/// A value that the clause names.
+struct Said<'t> {
+    kind: Kind,
+    text: &'t str,
+    /// The nodes that hold it already, or are called so.
+    at: Vec<String>,
+    /// It is what something else comes in the place of.
+    old: bool,
+}
+
+/// A clause with what was found in it.
+struct Clause<'t> {
+    text: &'t str,
+    language: &'t str,
+    chart: Chart,
+}
+
+impl Clause<'_> {
+    fn has(&self, class: &str) -> bool {
+        words::has(self.text, self.language, class)
+    }
+    fn also(&self) -> bool {
+        self.has("more") || self.chart.items.iter().any(|i| i.is("also"))
+    }
+    fn concepts(&self) -> Vec<&str> {
+        let nouns = self.chart.items.iter().filter_map(Item::noun);
+        nouns.map(|noun| noun.concept.as_str()).collect()
+    }
+}
+
+type Reader = fn(&mut Patch<'_>, &Clause<'_>, &[String]) -> Read;
+
+/// Whether a clause wants something beside what there is.
+pub(super) fn adds(text: &str, language: &str) -> bool {
+    let clause = Clause {
+        text,
+        language,
+        chart: chart(text, language),
+    };
+    clause.also() && !clause.has("instead")
+}
+
+/// Whether a value that is no expression stands no more where it stood, nor as a part of what stands there now.
+pub(super) fn overwrites(before: &Workflow, after: &Workflow) -> bool {
+    before.nodes.iter().any(|was| {
+        let now = after.nodes.iter().find(|now| now.id() == was.id());
+        let pair = was.parameters().zip(now.and_then(|now| now.parameters()));
+        pair.is_some_and(|(was, now)| was.iter().any(|(key, value)| !stays(value, now.get(key))))
+    })
+}
+
+fn stays(was: &Value, now: Option<&Value>) -> bool {
+    match (was, now) {
+        (Value::String(was), _) if was.is_empty() || was.starts_with('=') => true,
+        (Value::String(was), Some(Value::String(now))) => now.contains(was.as_str()),
+        (Value::Object(was), Some(Value::Object(now))) => {
+            was.iter().all(|(key, value)| stays(value, now.get(key)))
+        }
+        (Value::Array(was), Some(Value::Array(now))) => was
+            .iter()
+            .all(|value| now.iter().any(|n| stays(value, Some(n)))),
+        (was, now) => Some(was) == now,
+    }
+}
+
+/// Reads a clause and does what it says.
+pub(super) fn read(patch: &mut Patch<'_>, text: &str, language: &str, kept: &[String]) -> Read {
+    let clause = Clause {
+        text,
+        language,
+        chart: chart(text, language),
+    };
+    // "Orders under 100 go to #small" is a way of its own.
+    let compares = |i: &Item| i.is("more") || i.is("less");
+    let conditional = clause
+        .chart
+        .items
+        .iter()
+        .any(|i| i.is("if") || i.is("unless") || i.is("else"));
+    if clause.has("before") || conditional {
+        return Read::Other;
+    }
+    let literals = literals(&clause, patch.workflow());
+    if clause.also() || (!literals.is_empty() && clause.chart.items.iter().any(compares)) {
+        return Read::Other;
+    }
+    if literals.iter().any(|said| said.at.is_empty() && !said.old) {
+        return put(patch, &clause, &literals, kept);
+    }
+    if literals.is_empty() {
+        let readers: [Reader; 4] = [bound, waited, timed, switched];
+        for reader in readers {
+            match reader(patch, &clause, kept) {
+                Read::Other => {}
+                done => return done,
+            }
+        }
+    }
+    Read::Other
+}
+
+/// The literals of a clause, each with where it stands already.
+fn literals<'t>(clause: &Clause<'t>, workflow: &Workflow) -> Vec<Said<'t>> {
+    let mut found = Vec::new();
+    for item in &clause.chart.items {
+        let Some(kind) = item.shape().filter(|kind| !name_of(*kind).is_empty()) else {
+            continue;
+        };
+        let before = clause.text.get(..item.from).unwrap_or_default().trim_end();
+        let of_group = words::places(before, clause.language, "group");
+        if kind == Kind::Number && !of_group.iter().any(|group| group.end == before.len()) {
+            continue;
+        }
+        let text = clause.text.get(item.from..item.to).unwrap_or_default();
+        let text = unquoted(text);
+        let held = places(workflow, kind, None, &[]);
+        let held = held
+            .into_iter()
+            .filter(|p| p.holds.iter().any(|v| same(v, text)));
+        let mut at: Vec<String> = held.map(|place| place.node).collect();
+        at.extend(
+            workflow
+                .nodes
+                .iter()
+                .map(|n| n.name().to_owned())
+                .filter(|n| fold(n) == fold(text)),
+        );
+        // What stands right behind "instead of".
+        let between = |of: &Range<usize>| {
+            clause
+                .text
+                .get(of.end..item.from)
+                .is_some_and(|t| words::words(t).len() < 3)
+        };
+        let old = words::places(clause.text, clause.language, "of")
+            .iter()
+            .any(between);
+        found.push(Said {
+            kind,
+            text,
+            at,
+            old,
+        });
+    }
+    found
+}
+
+fn unquoted(text: &str) -> &str {
+    let marks = ['\'', '"', '`', '“', '”', '„', '«', '»', '‘', '’'];
+    text.trim().trim_matches(marks).trim()
+}
+
+fn same(a: &str, b: &str) -> bool {
+    fold(a.trim_start_matches('#')) == fold(b.trim_start_matches('#'))
+}
+
+/// The places of a workflow that can hold such a literal; `concepts`: of a quoted text only what one of these nouns means.
+fn places(
+    workflow: &Workflow,
+    kind: Kind,
+    concepts: Option<&[&str]>,
+    kept: &[String],
+) -> Vec<Place> {
+    let mut found = Vec::new();
+    for node in workflow
+        .nodes
+        .iter()
+        .filter(|n| !kept.iter().any(|k| k == n.name()))
+    {
+        let short = agentctl_n8n::short_type(node.node_type());
+        for slot in slots()
+            .iter()
+            .filter(|s| s.literals.contains(&name_of(kind)))
+        {
+            if let Some(concepts) = concepts
+                && kind == Kind::Quote
+                && !slot.concepts.iter().any(|c| concepts.contains(c))
+            {
+                continue;
+            }
+            for (only, path) in &slot.paths {
+                let holds = node.parameters().and_then(|p| p.get(*path)).map(held);
+                if let Some(holds) =
+                    holds.filter(|h| !h.is_empty() && only.is_none_or(|t| t == short))
+                {
+                    found.push(Place {
+                        node: node.name().to_owned(),
+                        path,
+                        holds,
+                    });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether an address was written that is none: each new value of a place for addresses (`slots.tsv`: literals `mail` and `url` alone)
+/// is one, an expression or a hole to be filled.
+pub(super) fn misplaced(before: &Workflow, after: &Workflow) -> bool {
+    let is_address = |text: &str, kind: &str| {
+        let sign = if kind == "mail" { '@' } else { '.' };
+        text.contains(sign) || text.starts_with(['=', '<', '/'])
+    };
+    after.nodes.iter().any(|node| {
+        // What a new node holds is the assembler's.
+        let Some(was) = before.node(&node.id()).and_then(|n| n.parameters()) else {
+            return false;
+        };
+        let slots = slots()
+            .iter()
+            .filter_map(|slot| match slot.literals.as_slice() {
+                [kind @ ("mail" | "url")] => Some((kind, &slot.paths)),
+                _ => None,
+            });
+        slots.into_iter().any(|(kind, paths)| {
+            paths.iter().any(|(_, path)| {
+                let value = |p: &serde_json::Map<String, Value>| p.get(*path).map(held);
+                let now = node.parameters().and_then(value).unwrap_or_default();
+                let was = value(was).unwrap_or_default();
+                now != was && !now.iter().all(|text| is_address(text, kind))
+            })
+        })
+    })
+}
+
+/// What a place holds: a text, or a locator's value and the name that is shown for it.
+fn held(value: &Value) -> Vec<String> {
+    let texts = match value {
+        Value::Object(map) if map.contains_key("__rl") => {
+            vec![map.get("value"), map.get("cachedResultName")]
+        }
+        other => vec![Some(other)],
+    };
+    let texts = texts.into_iter().flatten().filter_map(Value::as_str);
+    texts.filter(|t| !t.is_empty()).map(str::to_owned).collect()
+}
+
+fn put(patch: &mut Patch<'_>, clause: &Clause<'_>, literals: &[Said<'_>], kept: &[String]) -> Read {
+    let new: Vec<&Said> = literals
+        .iter()
+        .filter(|said| said.at.is_empty() && !said.old)
+        .collect();
+    for one in &new {
+        match put_one(patch, clause, one, literals, kept) {
+            Read::Done => {}
+            other => return other,
+        }
+    }
+    match new.is_empty() {
+        true => Read::Other,
+        false => Read::Done,
+    }
+}
+
+fn put_one(
+    patch: &mut Patch<'_>,
+    clause: &Clause<'_>,
+    new: &Said<'_>,
+    literals: &[Said<'_>],
+    kept: &[String],
+) -> Read {
+    let known: Vec<&Said> = literals.iter().filter(|said| !said.at.is_empty()).collect();
+    let concepts = clause.concepts();
+    let mut fitting = places(patch.workflow(), new.kind, Some(concepts.as_slice()), kept);
+    // "in #sales … it should say 'Hello'": the text of what posts there.
+    if fitting.is_empty() && new.kind == Kind::Quote && !known.is_empty() {
+        fitting = places(
+            patch.workflow(),
+            new.kind,
+            Some(["message"].as_slice()),
+            kept,
+        );
+    }
+    for said in &known {
+        fitting.retain(|place| said.at.contains(&place.node));
+    }
+    let nodes: Vec<String> = fitting.iter().map(|p| p.node.clone()).collect();
+    let meant = named::best(patch.workflow(), clause.text, &clause.chart, &nodes, 1);
+    if fitting.len() > 1 && !meant.is_empty() {
+        fitting.retain(|place| meant.contains(&place.node));
+    }
+    let is_change = clause.has("instead")
+        || clause.has("now")
+        || clause.has("be")
+        || !known.is_empty()
+        || !meant.is_empty()
+        || fitting.iter().any(|p| {
+            p.holds
+                .iter()
+                .any(|v| new.kind == Kind::Url && host(v) == host(new.text))
+        });
+    if !is_change {
+        return Read::Other;
+    }
+    // What it should take the place of is nowhere.
+    let lost = literals.iter().any(|said| said.old && said.at.is_empty());
+    match fitting.as_slice() {
+        [] => Read::Other,
+        [place] if !lost => match value::put(patch, &place.node, place.path, new.text) {
+            true => Read::Done,
+            false => Read::Other,
+        },
+        several => {
+            let nodes = several.iter().map(|p| p.node.clone()).collect();
+            Read::Which(new.text.to_owned(), nodes)
+        }
+    }
+}
+
+fn host(url: &str) -> Option<&str> {
+    url.split("://").nth(1)?.split('/').next()
+}
+
+/// "above 250", "150, not 100": the number that a condition compares with.
+fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
+    let times = spans(clause.text, clause.language);
+    let in_time = |item: &Item| {
+        times
+            .iter()
+            .any(|t| t.cost < 2 && t.from <= item.from && item.to <= t.to)
+    };
+    let numbers: Vec<(usize, f64)> = (0..)
+        .zip(&clause.chart.items)
+        .filter(|(_, item)| item.shape() == Some(Kind::Number) && !in_time(item))
+        .filter_map(|(at, item)| Some((at, item.text.replace(',', "").parse().ok()?)))
+        .collect();
+    let bounds = bounds(patch.workflow(), kept);
+    let is_old = |n: f64| bounds.iter().any(|(_, bound)| *bound == n);
+    let new: Vec<&(usize, f64)> = numbers.iter().filter(|(_, n)| !is_old(*n)).collect();
+    let [(at, number)] = new.as_slice() else {
+        return Read::Other;
+    };
+    let old: Vec<f64> = numbers
+        .iter()
+        .map(|(_, n)| *n)
+        .filter(|n| is_old(*n))
+        .collect();
+    let before = at.checked_sub(1).and_then(|i| clause.chart.items.get(i));
+    let compared =
+        before.is_some_and(|i| ["more", "less"].iter().any(|c| i.is(c)) && !i.tells("or"));
+    if old.is_empty() && !compared {
+        return Read::Other;
+    }
+    let mut fitting: Vec<String> = bounds
+        .iter()
+        .filter(|(_, bound)| old.is_empty() || old.contains(bound))
+        .map(|(node, _)| node.clone())
+        .collect();
+    let meant = named::best(patch.workflow(), clause.text, &clause.chart, &fitting, 1);
+    if fitting.len() > 1 && !meant.is_empty() {
+        fitting = meant;
+    }
+    match fitting.as_slice() {
+        [] => Read::Other,
+        [node] => match value::set_condition(patch, node, &number.to_string()) {
+            true => Read::Done,
+            false => Read::Other,
+        },
+        _ => Read::Which(number.to_string(), fitting),
+    }
+}
+
+/// The nodes that compare with one number, and the number.
+fn bounds(workflow: &Workflow, kept: &[String]) -> Vec<(String, f64)> {
+    let nodes = workflow
+        .nodes
+        .iter()
+        .filter(|n| !kept.iter().any(|k| k == n.name()));
+    let bounds = nodes.filter_map(|node| {
+        let list = node
+            .parameters()?
+            .get("conditions")?
+            .get("conditions")?
+            .as_array()?;
+        let numbers = list.iter().filter_map(|c| c.get("rightValue"));
+        let numbers = numbers.filter_map(|v| v.as_f64().or_else(|| v.as_str()?.parse().ok()));
+        match numbers.collect::<Vec<_>>().as_slice() {
+            [one] => Some((node.name().to_owned(), *one)),
+            _ => None,
+        }
+    });
+    bounds.collect()
+}
+
+/// The times of a clause that are not the old ones: what stands right behind "instead of" is one. None are new where something else stands there.
+fn new_times(clause: &Clause<'_>) -> Vec<TimeSpan> {
+    let mut times = spans(clause.text, clause.language);
+    times.retain(|time| time.cost < 2);
+    for of in words::places(clause.text, clause.language, "of") {
+        match times.iter().position(|time| time.from >= of.end) {
+            Some(old) => drop(times.remove(old)),
+            None => return Vec::new(),
+        }
+    }
+    times
+}
+
+fn of_type(workflow: &Workflow, short: &str, kept: &[String]) -> Vec<String> {
+    let nodes = workflow
+        .nodes
+        .iter()
+        .filter(|n| agentctl_n8n::short_type(n.node_type()) == short);
+    let names = nodes.map(|n| n.name().to_owned());
+    names.filter(|n| !kept.contains(n)).collect()
+}
+
+/// "wait two minutes": the one wait that there is.
+fn waited(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
+    let waits = clause
+        .chart
+        .items
+        .iter()
+        .filter_map(Item::verb)
+        .any(|v| v.calls("WAIT"));
+    let times = new_times(clause);
+    let better = clause.has("better") && clause.chart.items.iter().all(|i| i.verb().is_none());
+    let (
+        true,
+        [
+            TimeSpan {
+                means: TimeMeaning::Duration { seconds },
+                ..
+            },
+        ],
+    ) = (waits || better, times.as_slice())
+    else {
+        return Read::Other;
+    };
+    let nodes = of_type(patch.workflow(), "wait", kept);
+    let [name] = nodes.as_slice() else {
+        return match nodes.is_empty() {
+            true => Read::Other,
+            false => Read::Which(clause.text.to_owned(), nodes),
+        };
+    };
+    let (amount, unit) = match *seconds {
+        s if s % 86_400 == 0 => (s / 86_400, "days"),
+        s if s % 3_600 == 0 => (s / 3_600, "hours"),
+        s if s % 60 == 0 => (s / 60, "minutes"),
+        s => (s, "seconds"),
+    };
+    edit(patch, name, |params| {
+        params.insert("amount".into(), json!(amount));
+        params.insert("unit".into(), json!(unit));
+    })
+}
+
+fn edit(
+    patch: &mut Patch<'_>,
+    name: &str,
+    change: impl FnOnce(&mut serde_json::Map<String, Value>),
+) -> Read {
+    let Some(node) = patch.workflow_mut().node_by_name_mut(name) else {
+        return Read::Other;
+    };
+    node.edit_parameters(change);
+    Read::Done
+}
+
+/// "at 7:30", "weekdays only", "every hour": the one schedule that there is.
+fn timed(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
+    // "Subject: Weekly revenue" says a text.
+    if clause.text.contains(": ") {
+        return Read::Other;
+    }
+    let names_a_service = clause.chart.items.iter().any(|i| i.service().is_some());
+    let waits = clause
+        .chart
+        .items
+        .iter()
+        .filter_map(Item::verb)
+        .any(|v| v.calls("WAIT"));
+    let nodes = of_type(patch.workflow(), "scheduleTrigger", kept);
+    let ([name], false, false) = (nodes.as_slice(), names_a_service, waits) else {
+        return Read::Other;
+    };
+    let before = patch
+        .workflow()
+        .node_by_name(name)
+        .and_then(|n| n.parameters()?.get("rule").cloned());
+    let clock = before.as_ref().and_then(clock_of);
+    let times = new_times(clause);
+    let rules = match times.as_slice() {
+        [
+            TimeSpan {
+                means: TimeMeaning::AtTime { hour, minute },
+                ..
+            },
+        ] => {
+            return at(patch, name, before, *hour, *minute);
+        }
+        [
+            TimeSpan {
+                means:
+                    TimeMeaning::Window {
+                        weekdays,
+                        from: None,
+                        not: false,
+                        ..
+                    },
+                ..
+            },
+        ] if !weekdays.is_empty() => {
+            let Some((hour, minute)) = clock else {
+                return Read::Other;
+            };
+            vec![ScheduleRule::Weeks {
+                n: 1,
+                weekdays: weekdays.clone(),
+                hour,
+                minute,
+            }]
+        }
+        [
+            TimeSpan {
+                means: TimeMeaning::Schedule { rules, only: None },
+                from,
+                to,
+                ..
+            },
+        ] => {
+            let said = clause.text.get(*from..*to).unwrap_or_default();
+            rules
+                .iter()
+                .map(|rule| with_clock(rule, said, clock))
+                .collect()
+        }
+        _ => return Read::Other,
+    };
+    edit(patch, name, |params| {
+        params.insert("rule".into(), schedule::rule(&rules));
+    })
+}
+
+/// Where no time of day is said (the reader takes 9:00 then), the one that there is stays.
+fn with_clock(rule: &ScheduleRule, said: &str, clock: Option<(u32, u32)>) -> ScheduleRule {
+    let mut rule = rule.clone();
+    if let ScheduleRule::Days { hour, minute, .. }
+    | ScheduleRule::Weeks { hour, minute, .. }
+    | ScheduleRule::Months { hour, minute, .. } = &mut rule
+        && (*hour, *minute) == (9, 0)
+        && !said.contains('9')
+        && let Some((old_hour, old_minute)) = clock
+    {
+        (*hour, *minute) = (old_hour, old_minute);
+    }
+    rule
+}
+
+/// The time of day at which a rule fires, where it fires once a day at most.
+fn clock_of(rule: &Value) -> Option<(u32, u32)> {
+    let [one] = rule.get("interval")?.as_array()?.as_slice() else {
+        return None;
+    };
+    if let Some((minute, hour, _)) = one.get("expression").and_then(Value::as_str).and_then(cron) {
+        return Some((hour, minute));
+    }
+    let field = one.get("field").and_then(Value::as_str).unwrap_or("days");
+    let number = |key: &str| u32::try_from(one.get(key).and_then(Value::as_u64).unwrap_or(0)).ok();
+    let clock = number("triggerAtHour").zip(number("triggerAtMinute"));
+    clock.filter(|_| ["days", "weeks", "months"].contains(&field))
+}
+
+/// Minute, hour and the days of a cron expression that fires once on each.
+fn cron(expression: &str) -> Option<(u32, u32, String)> {
+    let mut parts = expression.split_whitespace();
+    let (minute, hour) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    let days: Vec<&str> = parts.collect();
+    (days.len() == 3).then(|| (minute, hour, days.join(" ")))
+}
+
+/// Another time of day, on the days that are set.
+fn at(patch: &mut Patch<'_>, name: &str, rule: Option<Value>, hour: u32, minute: u32) -> Read {
+    let Some(mut rule) = rule.filter(|rule| clock_of(rule).is_some()) else {
+        return Read::Other;
+    };
+    if let Some(one) = rule
+        .pointer_mut("/interval/0")
+        .and_then(Value::as_object_mut)
+    {
+        match one.get("expression").and_then(Value::as_str).and_then(cron) {
+            Some((_, _, days)) => {
+                let expression = format!("{minute} {hour} {days}");
+                one.insert("expression".into(), json!(expression));
+            }
+            None => {
+                one.insert("triggerAtHour".into(), json!(hour));
+                one.insert("triggerAtMinute".into(), json!(minute));
+            }
+        }
+    }
+    edit(patch, name, |params| {
+        params.insert("rule".into(), rule);
+    })
+}
+
+/// A step that goes, or stays and does nothing for now.
+fn switched(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
+    let (off, on, gone) = (clause.has("off"), clause.has("on"), clause.has("gone"));
+    if !off && !on && !gone {
+        return Read::Other;
+    }
+    // Of several steps others read.
+    if clause.chart.items.iter().any(|i| i.is("and") || i.is("or")) {
+        return Read::Other;
+    }
+    let says_more = clause
+        .chart
+        .items
+        .iter()
+        .any(|i| matches!(i.shape(), Some(Kind::Number | Kind::Clock)));
+    if says_more || !spans(clause.text, clause.language).is_empty() {
+        return Read::Other;
+    }
+    let all = patch.workflow().nodes.iter().filter(|n| !n.is_sticky());
+    let all: Vec<String> = all
+        .map(|n| n.name().to_owned())
+        .filter(|n| !kept.contains(n))
+        .collect();
+    let mut meant = named::best(patch.workflow(), clause.text, &clause.chart, &all, STEP);
+    if meant.is_empty() && gone {
+        let by_kind = super::mention::all(patch.workflow(), clause.text);
+        meant.extend(by_kind.into_iter().filter(|name| all.contains(name)));
+    }
+    let [name] = meant.as_slice() else {
+        return match meant.is_empty() {
+            true => Read::Other,
+            false => Read::Which(clause.text.to_owned(), meant),
+        };
+    };
+    if off || on {
+        let Some(node) = patch.workflow_mut().node_by_name_mut(name) else {
+            return Read::Other;
+        };
+        node.set("disabled", Value::Bool(off));
+        return Read::Done;
+    }
+    patch.remove(name);
+    Read::Done
+}
