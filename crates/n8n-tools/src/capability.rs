@@ -8,6 +8,9 @@ pub const CREATE_WORKFLOW: Capability = Capability::named("create-workflow");
 pub const UPDATE_WORKFLOW: Capability = Capability::named("update-workflow");
 pub const AUTOFIX_WORKFLOW: Capability = Capability::named("autofix-workflow");
 pub const ROLLBACK_WORKFLOW: Capability = Capability::named("rollback-workflow");
+/// To a state of an earlier run: for flows, which keep which one.
+pub const RESTORE_WORKFLOW: Capability = Capability::named("restore-workflow");
+pub const SHOW_WORKFLOW: Capability = Capability::named("show-workflow");
 pub const DELETE_WORKFLOW: Capability = Capability::named("delete-workflow");
 pub const VALIDATE_DRAFT: Capability = Capability::named("validate-draft");
 pub const VALIDATE_FINAL: Capability = Capability::named("validate-final");

@@ -16,6 +16,8 @@ const CAPABILITIES: &[(Capability, Does)] = &[
     (can::UPDATE_WORKFLOW, Does::Change),
     (can::AUTOFIX_WORKFLOW, Does::Change),
     (can::ROLLBACK_WORKFLOW, Does::Change),
+    (can::RESTORE_WORKFLOW, Does::Change),
+    (can::SHOW_WORKFLOW, Does::Read),
     (can::DELETE_WORKFLOW, Does::Change),
     (can::VALIDATE_DRAFT, Does::Read),
     (can::VALIDATE_FINAL, Does::Read),

@@ -136,6 +136,12 @@ impl Gateway {
         self.tool(name).is_some_and(|head| !head.changes)
     }
 
+    /// Whether a call of it may change one of the resources that only one run of a project changes at a time.
+    pub(crate) fn changes_resources(&self, name: &str) -> bool {
+        self.found(name)
+            .is_some_and(|(set, head)| head.changes && set.resources().is_some())
+    }
+
     pub(crate) fn toolsets(&self) -> &[Arc<dyn Toolset>] {
         &self.toolsets
     }

@@ -7,6 +7,7 @@ use super::{
     limits::Limits,
     questions::{self, Got},
     recorder::RunRecorder,
+    reopen::wait_for_lock,
     step::Pace,
 };
 use crate::gateway::CallContext;
@@ -14,13 +15,21 @@ use crate::gateway::Gateway;
 use crate::gateway::Settled;
 use crate::guards::GuardState;
 use crate::toolset::{Fault, is_unreachable};
-use crate::{pack::Pack, store::Event, toolset::Resources};
+use crate::{
+    pack::Pack,
+    store::{Event, ProjectLock},
+    toolset::Resources,
+};
 use agentctl_base::{
     model::{ToolCall, ToolResult, ToolStatus},
     question::{AnsweredBy, Outcome, Question},
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long a turn waits for whoever works in the project.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// Why the loop came back.
 #[derive(Debug, Clone, PartialEq)]
@@ -215,6 +224,23 @@ impl Driver<'_> {
         }
     }
 
+    /// The project's lock for one call of a run that does not hold it: a turn of a conversation is alone only while it changes a
+    /// resource. What the call finds then is what it is judged by.
+    async fn project_for(&self, tool: &str) -> Result<Option<ProjectLock>, RunError> {
+        let recorder = &self.recorder;
+        if recorder.order.is_some() || !self.gateway.changes_resources(tool) {
+            return Ok(None);
+        }
+        let lock = wait_for_lock(
+            recorder.project,
+            self.resources,
+            recorder.effects,
+            Some(recorder.view.run_id.as_str()),
+            LOCK_WAIT,
+        );
+        lock.await.map(Some)
+    }
+
     /// One call through the gateway. A result in the journal is the result; a call that was begun and has none is settled.
     pub(super) async fn tool_call(
         &mut self,
@@ -239,6 +265,7 @@ impl Driver<'_> {
                 Some(ms) if self.gateway.only_reads(&call.name) => self.recorder.effects.over(ms),
                 _ => Box::pin(std::future::pending()),
             };
+            let _held = self.project_for(&call.name).await?;
             let settled = {
                 let mut cx = CallContext {
                     role,

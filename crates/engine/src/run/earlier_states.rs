@@ -39,6 +39,24 @@ pub(super) struct Copy {
     pub instead: Option<String>,
 }
 
+/// The text of a snapshot that a run of this user's took of the resource; Err: why it is not to be had.
+pub(super) fn own_snapshot(
+    project: &Project,
+    run_id: &str,
+    id: &str,
+    file: &str,
+) -> Result<String, String> {
+    let run = told::one(project, run_id).map_err(|error| error.to_string())?;
+    let told = run.own().snapshot(file);
+    let told = told.filter(|taken| taken.resource.id == id);
+    let Some(sha256) = told.and_then(|taken| taken.sha256.as_deref()) else {
+        return Err("that run's own records tell of no such snapshot".to_owned());
+    };
+    let paths = project.run(run_id).map_err(|error| error.to_string())?;
+    let text = project.snapshots(&paths).read_taken(file, Some(sha256));
+    text.map_err(|error| error.to_string())
+}
+
 impl EarlierStates<'_> {
     /// The resource as it is now; None: there is none.
     pub async fn now(&self, id: &str) -> Result<Option<Found>, RunError> {

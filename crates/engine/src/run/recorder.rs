@@ -1,12 +1,12 @@
 //! Where a run's events are written down: journal, then the flow's log and the view of the run, then whoever watches. The
 //! gateway records through it too, so that there is one order of events. A failed write stops everything.
 
-use super::{Effects, Observer, RunError, fold};
+use super::{Effects, Observer, RunError, earlier_states::own_snapshot, fold};
 use crate::redact::Redactor;
 use crate::toolset::{Recorder, ResourceMark};
 use crate::{
     flow::{Flow, RunLog},
-    store::{Event, Journal, SnapshotRef, Snapshots, StoreError},
+    store::{Event, Journal, Project, SnapshotRef, Snapshots, StoreError},
     view::RunView,
 };
 
@@ -15,6 +15,7 @@ pub(super) struct RunRecorder<'a> {
     pub flow: &'a Flow,
     pub log: RunLog,
     pub view: RunView,
+    pub project: &'a Project,
     pub snapshots: Snapshots,
     pub redactor: &'a Redactor,
     pub effects: &'a dyn Effects,
@@ -66,6 +67,10 @@ impl Recorder for RunRecorder<'_> {
         let taken = self.view.snapshot(file);
         let sha256 = taken.and_then(|taken| taken.sha256.as_deref());
         self.snapshots.read_taken(file, sha256)
+    }
+
+    fn earlier_snapshot(&mut self, run: &str, id: &str, file: &str) -> Result<String, String> {
+        own_snapshot(self.project, run, id, file)
     }
 
     fn now(&self) -> jiff::Timestamp {

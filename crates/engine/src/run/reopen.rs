@@ -16,6 +16,7 @@ use crate::{
 };
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 pub(super) fn lock_for(cx: &RunContext<'_>, run_id: Option<&str>) -> Result<ProjectLock, RunError> {
     take_lock(cx.project, cx.gateway.resources(), cx.effects, run_id)
@@ -43,6 +44,30 @@ pub(super) fn turn(
     let run_id = Some(view.run_id.as_str()).filter(|id| !id.is_empty());
     lock.number(&project.lock_file(), turn, &holder(effects, run_id))?;
     Ok(turn)
+}
+
+/// How long lies between two looks at a lock that somebody has.
+const LOCK_AGAIN: Duration = Duration::from_millis(50);
+
+/// Waits for whoever works in the project now, but not longer than `wait`.
+pub(super) async fn wait_for_lock(
+    project: &Project,
+    resources: &dyn Resources,
+    effects: &dyn Effects,
+    run_id: Option<&str>,
+    wait: Duration,
+) -> Result<ProjectLock, RunError> {
+    let deadline = tokio::time::Instant::now() + wait;
+    loop {
+        match take_lock(project, resources, effects, run_id) {
+            Err(RunError::Store(StoreError::Locked { .. }))
+                if tokio::time::Instant::now() < deadline =>
+            {
+                tokio::time::sleep(LOCK_AGAIN).await;
+            }
+            other => return other,
+        }
+    }
 }
 
 /// Takes the project's lock at once, or says who has it.
@@ -182,6 +207,7 @@ pub(super) fn driver<'a>(
             flow: &cx.pack.flow,
             log,
             view,
+            project: cx.project,
             snapshots: cx.project.snapshots(&paths),
             redactor: cx.gateway.redactor(),
             effects: cx.effects,

@@ -59,6 +59,7 @@ impl<'a> SessionRun<'a> {
                 flow: &serving.pack.flow,
                 log: live.log,
                 view: live.view,
+                project: &serving.project,
                 snapshots: live.snapshots,
                 effects: &*serving.effects,
                 observer,

@@ -10,7 +10,7 @@ use super::{
     driver::gateway_error,
     fold::Taking,
     projection,
-    reopen::{take_lock, turn},
+    reopen::{turn, wait_for_lock},
     run_id,
     session_run::{Live, Serving, SessionRun, Told, cancelled_result, outside},
     told,
@@ -33,11 +33,9 @@ use agentctl_base::{
 };
 use agentctl_mcp::serve::{Client, Host, Hosts, Offer};
 use serde_json::{Map, Value};
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 use tokio::sync::Mutex;
 
-/// How often a lock that somebody holds is tried.
-const LOCK_AGAIN: Duration = Duration::from_millis(50);
 /// Longer names of clients are cut.
 const MAX_CLIENT: usize = 80;
 
@@ -295,23 +293,14 @@ impl ToolSession {
         run_id: Option<&str>,
     ) -> Result<ProjectLock, RunError> {
         let serving = &*self.serving;
-        let deadline = tokio::time::Instant::now() + serving.lock_wait;
-        loop {
-            let taken = take_lock(
-                &serving.project,
-                serving.gateway.resources(),
-                &*serving.effects,
-                run_id,
-            );
-            match taken {
-                Err(RunError::Store(StoreError::Locked { .. }))
-                    if tokio::time::Instant::now() < deadline =>
-                {
-                    tokio::time::sleep(LOCK_AGAIN).await;
-                }
-                other => return other,
-            }
-        }
+        wait_for_lock(
+            &serving.project,
+            serving.gateway.resources(),
+            &*serving.effects,
+            run_id,
+            serving.lock_wait,
+        )
+        .await
     }
 
     /// The session's run as its journal stands now; a new run when there is none yet, or when it was ended (undone) from outside.

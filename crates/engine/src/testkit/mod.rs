@@ -101,6 +101,9 @@ impl Recorder for Desk {
         }
         self.snapshots.read(file)
     }
+    fn earlier_snapshot(&mut self, run: &str, _: &str, _: &str) -> Result<String, String> {
+        Err(format!("there is no run {run}"))
+    }
     fn now(&self) -> jiff::Timestamp {
         self.now
     }

@@ -25,6 +25,9 @@ pub trait Recorder: Send {
     fn snapshot(&mut self, of: &ResourceMark, text: &str) -> Result<SnapshotRef, StoreError>;
     /// The text of a snapshot of this run, by its `file`.
     fn load_snapshot(&mut self, file: &str) -> Result<String, StoreError>;
+    /// The text of a snapshot that another run of this project took of the resource with this id, as that run's marked journal says
+    /// that it was; Err: why it is not to be had.
+    fn earlier_snapshot(&mut self, run: &str, id: &str, file: &str) -> Result<String, String>;
     fn now(&self) -> Timestamp;
     fn new_id(&mut self) -> String;
 }

@@ -26,11 +26,13 @@ mod push;
 mod rehearsal;
 mod rehearse_workflow;
 mod replace;
+mod restore_workflow;
 mod rollback_workflow;
 mod scope;
 mod search_nodes;
 mod search_templates;
 mod settle;
+mod show_workflow;
 mod shown;
 mod trigger_workflow;
 mod update_workflow;
@@ -69,9 +71,11 @@ fn table() -> Vec<Tool<N8n>> {
         list_versions::tool(),
         list_workflows::tool(),
         rehearse_workflow::tool(),
+        restore_workflow::tool(),
         rollback_workflow::tool(),
         search_nodes::tool(),
         search_templates::tool(),
+        show_workflow::tool(),
         trigger_workflow::tool(),
         update_workflow::tool(),
         validate_workflow::tool(),
