@@ -14,6 +14,7 @@ mod ci;
 mod commands;
 mod connected;
 mod conversations;
+mod copilot;
 mod dialogues;
 mod drafts;
 mod floors;

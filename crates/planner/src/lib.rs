@@ -24,6 +24,7 @@ pub mod plan;
 pub mod read;
 mod reuse;
 mod roles;
+mod talk;
 pub mod time;
 
 use agentctl_kit::{cut, spot};

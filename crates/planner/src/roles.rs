@@ -6,7 +6,7 @@ use super::existing::{self, Existing};
 use super::plan::Plan;
 use super::reuse::{self, services};
 use super::{compile, cover, extend, gate, modify, pattern, read};
-use super::{evidence, learned};
+use super::{evidence, learned, talk};
 use agentctl_base::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
 };
@@ -96,6 +96,11 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
         "fix" => fix(input, &seen),
         "test" => test(input, &seen),
         "post_mortem" => post_mortem(input),
+        "supervise" => talk::supervise(input, catalog),
+        "discover" => talk::discover(input, catalog),
+        "structure" => talk::structure(input, &seen, catalog),
+        "configure" => talk::configure(input, &seen, catalog),
+        "respond" => talk::respond(input, catalog),
         task => {
             return Err(ModelError::NoHandler {
                 agent: request.task.agent.clone(),
@@ -143,7 +148,7 @@ fn free() -> Usage {
     }
 }
 
-fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
+pub(super) fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
     map.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
@@ -277,7 +282,7 @@ fn asked(input: &Map<String, Value>) -> String {
 }
 
 /// A plan without a step (and without tools that would be steps) is a request that was not understood.
-fn does_nothing(plan: &Plan) -> bool {
+pub(super) fn does_nothing(plan: &Plan) -> bool {
     let serves = plan
         .triggers
         .iter()
@@ -535,7 +540,7 @@ fn notes(input: &Map<String, Value>, compiled: Vec<String>) -> Vec<String> {
 }
 
 /// The arguments of `create_workflow` for a compiled document.
-fn creation(workflow: &Workflow) -> Value {
+pub(super) fn creation(workflow: &Workflow) -> Value {
     json!({"name": workflow.name(), "nodes": workflow.nodes, "connections": workflow.connections, "settings": workflow.head.get("settings")})
 }
 

@@ -11,6 +11,7 @@ use crate::cli::session::Session;
 use crate::cli::{runtime, streams};
 use crate::turns::{self, Expects, Host, Submit, TurnReply};
 use agentctl_engine::run::Budgets;
+use agentctl_n8n_tools::tools::WORKFLOW;
 use agentctl_sessions::{SessionKey, Sessions};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -35,6 +36,9 @@ pub struct ChatArgs {
     /// Something that happened instead of a message, e.g. `joined`
     #[arg(long, value_name = "EVENT", conflicts_with = "message")]
     pub event: Option<String>,
+    /// The workflow that the conversation is to be about, for a pack that works on one: a file, or the id of a workflow in the project; it counts at the first message
+    #[arg(long, short, value_name = "FILE|ID")]
+    pub workflow: Option<String>,
     #[command(flatten)]
     pub model: ModelOptions,
     #[command(flatten)]
@@ -61,6 +65,7 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
             sessions: &*sessions,
             key: &key,
             limits,
+            given: given(args.workflow.as_deref()),
             out,
         };
         match (&args.message, &args.event) {
@@ -68,7 +73,7 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
             (message, event) => {
                 let submit = Submit {
                     message: message.clone(),
-                    input: of_event(event.as_deref()),
+                    input: chat.with_given(of_event(event.as_deref())),
                 };
                 let reply = chat.turn(&submit).await?;
                 let exit = Exit::from_code(reply.exit_code);
@@ -77,6 +82,11 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
         }
     };
     runtime::block_on_until(&session.cancel, talk)?
+}
+
+fn given(workflow: Option<&str>) -> Map<String, Value> {
+    let workflow = workflow.map(|workflow| (WORKFLOW.to_owned(), workflow.into()));
+    workflow.into_iter().collect()
 }
 
 fn of_event(event: Option<&str>) -> Map<String, Value> {
@@ -89,10 +99,17 @@ struct Chat<'a> {
     sessions: &'a dyn Sessions,
     key: &'a SessionKey,
     limits: Budgets,
+    /// What the flow sees as `input` with every message.
+    given: Map<String, Value>,
     out: &'a Output,
 }
 
 impl Chat<'_> {
+    fn with_given(&self, mut input: Map<String, Value>) -> Map<String, Value> {
+        input.extend(self.given.clone());
+        input
+    }
+
     async fn turn(&self, submit: &Submit) -> Result<TurnReply, CliError> {
         let session = self.session;
         let host = Host {
@@ -128,7 +145,7 @@ impl Chat<'_> {
             if count == 0 {
                 let joined = Submit {
                     message: None,
-                    input: of_event(Some("joined")),
+                    input: self.with_given(of_event(Some("joined"))),
                 };
                 self.show(self.turn(&joined).await)?;
             }
@@ -154,7 +171,7 @@ impl Chat<'_> {
             };
             let submit = Submit {
                 message: Some(line.trim_end_matches(['\r', '\n']).to_owned()),
-                input: Map::new(),
+                input: self.given.clone(),
             };
             self.show(self.turn(&submit).await)?;
             if self.session.cancel.cause().is_some() {

@@ -25,6 +25,10 @@ fn chat() {
           --event <EVENT>
               Something that happened instead of a message, e.g. `joined`
 
+      -w, --workflow <FILE|ID>
+              The workflow that the conversation is to be about, for a pack that works on one: a file,
+              or the id of a workflow in the project; it counts at the first message
+
           --model <MODEL>
               The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
               else offline

@@ -11,6 +11,8 @@ fn packs() {
       Front door for change requests
     n8n-builder (default)
       Builds, changes and checks n8n workflows
+    n8n-copilot
+      Copilot for one n8n workflow
     ");
     insta::assert_snapshot!(project.said("packs show front-door"), @"
     exit code 0
@@ -26,12 +28,13 @@ fn packs() {
     exit code 2
     -- stderr --
     error: there is no pack "font-door"
-    hint: packs: front-door, n8n-builder; did you mean "front-door"?
+    hint: packs: front-door, n8n-builder, n8n-copilot; did you mean "front-door"?
     "#);
     insta::assert_snapshot!(project.said("packs check"), @"
     exit code 0
     front-door: 1 flows, 6 agents, 3 files of data: no mistakes, 0 warnings
     n8n-builder: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
+    n8n-copilot: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
     ");
     project.write(
         "packs/front-door/data/teams.yaml",
@@ -46,7 +49,7 @@ fn packs() {
     exit code 2
     -- stderr --
     error: there is no pack "nobody"
-    hint: packs: front-door, n8n-builder
+    hint: packs: front-door, n8n-builder, n8n-copilot
     "#);
 }
 
@@ -69,7 +72,7 @@ fn one_turn_and_what_is_kept_of_it() {
     exit code 2
     -- stderr --
     error: there is no pack "back-door"
-    hint: packs: front-door, n8n-builder
+    hint: packs: front-door, n8n-builder, n8n-copilot
     "#);
     insta::assert_snapshot!(project.said("sessions show bob"), @r#"
     exit code 2

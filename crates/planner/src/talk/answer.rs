@@ -1,0 +1,224 @@
+//! What a conversation about a workflow is told: what was done, what a node does, what is asked back. Facts of the document only.
+
+use super::super::modify::{is_said, meant as meant_nodes, spoken};
+use super::super::roles::{Move, text};
+use super::{Meant, document, meant, only_talks};
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::tree::tree;
+use agentctl_n8n::{EditOp, Node, Workflow, short_type};
+use serde_json::{Map, Value, json};
+
+/// Of a value and of a node's values at most so much is told.
+const LONGEST: usize = 120;
+const MOST: usize = 12;
+
+/// Edit operations in short, one line each.
+pub(super) fn told(ops: &[EditOp]) -> Vec<String> {
+    let said = |value: &Value| match value {
+        Value::String(text) => shortened(text),
+        other => shortened(&other.to_string()),
+    };
+    let mut lines: Vec<String> = Vec::new();
+    for op in ops {
+        let line = match op {
+            EditOp::AddNode { node } => format!("+ {}", node.name),
+            EditOp::RemoveNode { node } => format!("- {node}"),
+            EditOp::SetParameter {
+                node,
+                pointer,
+                value,
+            } => format!(
+                "{node}: {} = {}",
+                pointer.trim_start_matches('/'),
+                said(value)
+            ),
+            EditOp::RenameNode { node, name } => format!("{node} → {name}"),
+            EditOp::Connect { from, to, .. } => format!("+ {from} → {to}"),
+            EditOp::Disconnect { from, to, .. } => format!("- {from} → {to}"),
+            EditOp::ReplaceParameters { node, .. }
+            | EditOp::ReplaceText { node, .. }
+            | EditOp::EnableNode { node }
+            | EditOp::DisableNode { node }
+            | EditOp::SetNodeSettings { node, .. } => format!("~ {node}"),
+            _ => continue,
+        };
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.chars().count() > LONGEST {
+        true => line.chars().take(LONGEST).chain(['…']).collect(),
+        false => line,
+    }
+}
+
+/// By language: what was done; what stays to do; not understood; what is offered; thanked for; not done.
+fn texts(language: &str) -> [&'static str; 6] {
+    match language {
+        "de" => [
+            "Geändert",
+            "Noch offen",
+            "Nicht verstanden",
+            "Sagen Sie, was der Workflow tun oder was sich ändern soll. Welcher Schritt, welcher Wert?",
+            "Gern geschehen.",
+            "Das wurde nicht gemacht",
+        ],
+        "es" => [
+            "Cambiado",
+            "Queda por hacer",
+            "No se entendió",
+            "Diga qué debe hacer el flujo o qué debe cambiar. ¿Qué paso, qué valor?",
+            "De nada.",
+            "Eso no se hizo",
+        ],
+        "fr" => [
+            "Modifié",
+            "Reste à faire",
+            "Pas compris",
+            "Dites ce que le workflow doit faire ou ce qui doit changer. Quelle étape, quelle valeur ?",
+            "De rien.",
+            "Cela n'a pas été fait",
+        ],
+        _ => [
+            "Changed",
+            "Still open",
+            "Not understood",
+            "Say what the workflow should do, or what should change. Which step, which value?",
+            "You are welcome.",
+            "This was not done",
+        ],
+    }
+}
+
+pub(super) fn not_understood(language: &str) -> &'static str {
+    let [_, _, not_understood, ..] = texts(language);
+    not_understood
+}
+
+/// The reply: of what the log says was done, else the answer to what was asked.
+pub(crate) fn respond(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String> {
+    let message = text(input, "message");
+    let language = spoken(message);
+    let workflow = document(input, "workflow");
+    let log = input.get("log").and_then(Value::as_array);
+    let log: Vec<&Value> = log.into_iter().flatten().collect();
+    let reply = match (log.is_empty(), &workflow) {
+        (false, workflow) => done(&log, workflow.as_ref(), language, catalog),
+        (true, Some(workflow)) if only_talks(message, language) => {
+            asked(message, workflow, language, catalog)
+        }
+        (true, workflow) => {
+            let [_, _, _, offer, _, not_done] = texts(language);
+            match meant(message, workflow.as_ref(), catalog) {
+                Meant::Ask(question) if !question.is_empty() => question,
+                Meant::Refuse(why) => format!("{not_done}: {why}"),
+                Meant::Ask(_) | Meant::Change(_) => offer.to_owned(),
+            }
+        }
+    };
+    Ok(Move::Done(json!({"reply": reply, "language": language})))
+}
+
+fn done(log: &[&Value], workflow: Option<&Workflow>, language: &str, catalog: &Catalog) -> String {
+    let [changed, open, _, _, _, not_done] = texts(language);
+    let of = |entry: &Value, key: &str| {
+        let value = entry.get(key).and_then(Value::as_str);
+        value.unwrap_or_default().to_owned()
+    };
+    let mut parts = Vec::new();
+    for entry in log {
+        let summary = of(entry, "summary");
+        if of(entry, "status") == "error" {
+            parts.push(format!("{not_done} ({}): {summary}", of(entry, "phase")));
+        } else if of(entry, "phase") != "discovery" && !summary.is_empty() {
+            parts.push(format!("{changed}: {summary}"));
+        }
+    }
+    if let Some(workflow) = workflow {
+        parts.push(tree(workflow, Some(catalog)).trim_end().to_owned());
+    }
+    let left = log.iter().filter_map(|e| e.get("open")?.as_array());
+    let left: Vec<&str> = left.flatten().filter_map(Value::as_str).collect();
+    if !left.is_empty() {
+        parts.push(format!("{open}:\n- {}", left.join("\n- ")));
+    }
+    parts.join("\n")
+}
+
+/// A question about the workflow: the nodes that it is about, what follows them, and the whole as a tree.
+fn asked(message: &str, workflow: &Workflow, language: &str, catalog: &Catalog) -> String {
+    let [_, _, _, _, welcome, _] = texts(language);
+    if !message.trim_end().ends_with('?') && is_said(message, language, "thanks") {
+        return welcome.to_owned();
+    }
+    let mut nodes = meant_nodes(workflow, message);
+    // What serves a node belongs to it: its model, its memory, its tools.
+    let serving: Vec<String> = workflow
+        .edges()
+        .filter(|(_, kind, _, link)| *kind != "main" && nodes.contains(&link.node))
+        .map(|(from, _, _, _)| from.to_owned())
+        .collect();
+    nodes.extend(serving);
+    if is_said(message, language, "follows") {
+        let after: Vec<String> = workflow
+            .edges()
+            .filter(|(from, _, _, _)| nodes.iter().any(|n| n == from))
+            .map(|(_, _, _, link)| link.node.clone())
+            .collect();
+        nodes.extend(after);
+    }
+    let about: Vec<&Node> = match nodes.is_empty() {
+        true => workflow.nodes.iter().collect(),
+        false => workflow
+            .nodes
+            .iter()
+            .filter(|n| nodes.iter().any(|name| name == n.name()))
+            .collect(),
+    };
+    let lines = about.into_iter().filter(|n| !n.is_sticky());
+    let mut lines: Vec<String> = lines.map(|node| described(node, catalog)).collect();
+    lines.push(tree(workflow, Some(catalog)).trim_end().to_owned());
+    lines.join("\n")
+}
+
+/// A node in one line: what it is, its values, the account that it needs.
+fn described(node: &Node, catalog: &Catalog) -> String {
+    let mut values = Vec::new();
+    for (key, value) in node.parameters().into_iter().flatten() {
+        leaves(key, value, &mut values);
+    }
+    values.truncate(MOST);
+    let accounts = catalog
+        .lookup(node.node_type(), node.type_version())
+        .known()
+        .map(|described| {
+            let names = described.credentials.iter().map(|c| c.name.clone());
+            names.collect::<Vec<_>>()
+        });
+    if let Some(account) = accounts.and_then(|names| names.into_iter().next()) {
+        values.push(format!("account: {account}"));
+    }
+    let kind = short_type(node.node_type());
+    format!("{} ({kind}): {}", node.name(), values.join(", "))
+}
+
+fn leaves(key: &str, value: &Value, out: &mut Vec<String>) {
+    match value {
+        Value::Object(map) if map.contains_key("__rl") => {
+            if let Some(value) = map.get("cachedResultName").or_else(|| map.get("value")) {
+                leaves(key, value, out);
+            }
+        }
+        Value::Object(map) => map.iter().for_each(|(key, value)| leaves(key, value, out)),
+        Value::Array(items) => items.iter().for_each(|item| leaves(key, item, out)),
+        Value::String(text) if text.is_empty() => {}
+        Value::String(text) => out.push(format!("{key}: {}", shortened(text))),
+        Value::Null => {}
+        other => out.push(format!("{key}: {other}")),
+    }
+}
