@@ -1,0 +1,417 @@
+//! `delegate`: which agents a request needs and in which order, what each is told, and the one reply.
+
+use super::fill::{behind_colon, by_pattern, unquoted};
+use super::lexicon::Lexicon;
+use super::render::{plain, whole};
+use super::use_tools::HANDED;
+use super::{Done, Next};
+use crate::language::{counted, languages};
+use crate::task::{KitError, Task};
+use crate::words::Text;
+use serde_json::{Map, Value, json};
+
+/// The language to reply in: of the words where they tell it, else of the locale.
+pub(super) fn language(said: &str, locale: &str) -> &'static str {
+    let counts = counted(said);
+    let most = counts.iter().map(|(n, _)| *n).max().unwrap_or(0);
+    let best: Vec<&'static str> = counts
+        .iter()
+        .filter(|(n, _)| *n == most)
+        .map(|(_, name)| *name)
+        .collect();
+    let of_locale = languages().find(|name| locale.to_lowercase().starts_with(name));
+    match (best.as_slice(), of_locale) {
+        (best, Some(locale)) if most < 2 || best.contains(&locale) => locale,
+        ([first, ..], _) if most > 0 => first,
+        (_, Some(locale)) => locale,
+        _ => "en",
+    }
+}
+
+/// One agent to be asked, and what with.
+struct Errand {
+    tool: String,
+    text: String,
+    /// It is told what the ones before found.
+    takes: bool,
+}
+
+struct Plan<'a> {
+    task: Task<'a>,
+    language: &'static str,
+    lexicon: Lexicon,
+    acts: Vec<&'a str>,
+    agents: Vec<Agent<'a>>,
+}
+
+struct Agent<'a> {
+    tool: &'a str,
+    /// Concepts that name it, and concepts of things that only it has.
+    names: Vec<&'a str>,
+    things: Vec<&'a str>,
+    /// Things that speak for it where nothing else speaks for another one.
+    weak: Vec<&'a str>,
+}
+
+pub(super) fn texts(of: Option<&Value>) -> Vec<&str> {
+    let items = of.and_then(Value::as_array);
+    items
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect()
+}
+
+pub(super) fn next(task: Task<'_>, tools: &[String], done: &[Done]) -> Result<Next, KitError> {
+    let now = task
+        .said
+        .iter()
+        .rev()
+        .find(|s| s.by_user)
+        .map_or("", |s| s.text.as_str());
+    let locale = task
+        .reads("locale")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let entry = task.entry()?;
+    let agents = entry
+        .get("agents")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    let agents = agents
+        .filter(|(tool, _)| tools.contains(tool))
+        .map(|(tool, of)| Agent {
+            tool,
+            names: texts(of.get("names")),
+            things: texts(of.get("things")),
+            weak: texts(of.get("weak")),
+        });
+    let plan = Plan {
+        language: language(now, locale),
+        lexicon: Lexicon::of(task.offline.get("concepts")),
+        acts: texts(task.offline.get("acts")),
+        agents: agents.collect(),
+        task,
+    };
+    plan.go(now, done)
+}
+
+impl<'a> Plan<'a> {
+    fn go(&self, now: &str, done: &[Done]) -> Result<Next, KitError> {
+        let errands = match self.errands(now) {
+            Ok(errands) => errands,
+            Err(text) => {
+                let output = self.task.text_in(text, self.language)?;
+                return Ok(Next::Answer(
+                    json!({"output": output, "data": {}, "attachment": null}),
+                ));
+            }
+        };
+        for (at, errand) in errands.iter().enumerate() {
+            let Some(made) = done.get(at) else {
+                return Ok(self.ask(errand, done.get(..at).unwrap_or_default()));
+            };
+            let data = made.content.get("data");
+            if !made.ok || data.and_then(|d| d.get("error")).is_some() {
+                break;
+            }
+        }
+        self.reply(done)
+    }
+
+    fn ask(&self, errand: &Errand, before: &[Done]) -> Next {
+        let mut text = errand.text.clone();
+        if errand.takes {
+            let found: Vec<String> = before
+                .iter()
+                .filter_map(|made| made.content.get("data"))
+                .map(whole)
+                .collect();
+            text += HANDED;
+            text += &found.join("\n\n");
+        }
+        Next::Call {
+            tool: errand.tool.clone(),
+            args: json!({"taskDescription": text}),
+        }
+    }
+
+    /// What the agents said, one after the other; the last one's data.
+    fn reply(&self, done: &[Done]) -> Result<Next, KitError> {
+        let mut outputs: Vec<String> = Vec::new();
+        let mut data = Value::Null;
+        let mut attachment = Value::Null;
+        for made in done {
+            match made.content.get("output").and_then(Value::as_str) {
+                Some(output) if made.ok => outputs.push(output.to_owned()),
+                _ => {
+                    outputs.push(self.task.text_in("agent_failed", self.language)?.to_owned());
+                    data = json!({"error": "tool_failed"});
+                    continue;
+                }
+            }
+            data = made.content.get("data").cloned().unwrap_or_default();
+            if let Some(place) = made.content.get("attachment").filter(|a| !a.is_null()) {
+                attachment = place.clone();
+            }
+        }
+        let output = outputs.join("\n\n");
+        Ok(Next::Answer(
+            json!({"output": output, "data": data, "attachment": attachment}),
+        ))
+    }
+
+    /// Err: the name of the text that is the whole answer.
+    fn errands(&self, now: &str) -> Result<Vec<Errand>, &'static str> {
+        let users: Vec<&str> = (self.task.said.iter().filter(|s| s.by_user))
+            .map(|s| s.text.as_str())
+            .collect();
+        let before = users
+            .len()
+            .checked_sub(2)
+            .and_then(|at| users.get(at))
+            .copied();
+        let last = self
+            .task
+            .said
+            .iter()
+            .rev()
+            .skip_while(|s| s.by_user)
+            .find(|s| !s.by_user);
+        let asked = last
+            .map(|s| s.text.trim())
+            .filter(|text| text.contains('?'));
+        let has_act = self.has_act(now);
+        let short = Text::new(now).words.len() <= 6;
+        if let (Some(asked), Some(before)) = (asked, before)
+            && short
+            && !has_act
+            && !self.lexicon.has(now, "thanks")
+        {
+            let joined = match self.parameter_of(asked) {
+                Some(parameter) => format!("{before}\n{parameter}: {}", now.trim()),
+                None => format!("{before}\n{}", now.trim()),
+            };
+            let mut errands = self.of_request(before);
+            if errands.is_empty() {
+                errands = self.of_request(now);
+            }
+            if let Some(first) = errands.first_mut() {
+                first.text = joined;
+                first.takes = false;
+                errands.truncate(1);
+                return Ok(errands);
+            }
+        }
+        let errands = self.of_request(now);
+        if !errands.is_empty() {
+            return Ok(errands);
+        }
+        for (concept, text) in [
+            ("help", "what_i_do"),
+            ("thanks", "you_are_welcome"),
+            ("greeting", "hello"),
+        ] {
+            if self.lexicon.has(now, concept) && !has_act {
+                return Err(text);
+            }
+        }
+        // About what was spoken of before.
+        let spoken = users.iter().rev().skip(1).map(|text| self.of_request(text));
+        if let Some(first) = spoken
+            .into_iter()
+            .find(|e| !e.is_empty())
+            .and_then(|e| e.into_iter().next())
+            && (has_act || self.lexicon.has(now, "it"))
+        {
+            let key = self
+                .task
+                .said
+                .iter()
+                .rev()
+                .skip(1)
+                .find_map(|s| by_pattern(KEY, &s.text));
+            let own = by_pattern(KEY, now).is_some();
+            let text = match key.filter(|_| !own) {
+                Some(key) => match behind_colon(now) {
+                    Some((head, behind)) => format!("{head} {key}: {behind}"),
+                    None => format!("{} {key}", now.trim().trim_end_matches('.')),
+                },
+                None => now.to_owned(),
+            };
+            return Ok(vec![Errand {
+                tool: first.tool,
+                text,
+                takes: false,
+            }]);
+        }
+        Err(if has_act { "which_system" } else { "what_i_do" })
+    }
+
+    fn has_act(&self, text: &str) -> bool {
+        self.lexicon
+            .hits(&unquoted(text))
+            .iter()
+            .any(|hit| self.acts.contains(&hit.concept.as_str()))
+    }
+
+    /// The parameter that the last reply asked for.
+    fn parameter_of(&self, asked: &str) -> Option<String> {
+        let texts = self.task.offline.get("texts").and_then(Value::as_object)?;
+        let asks = texts
+            .iter()
+            .filter_map(|(name, text)| Some((name.strip_prefix("ask_")?, text)));
+        let mut fitting = asks.filter(|(_, text)| {
+            let all = text.as_object().into_iter().flat_map(Map::values);
+            all.map(plain).any(|text| asked.contains(text.trim()))
+        });
+        fitting.next().map(|(name, _)| name.to_owned())
+    }
+
+    /// The agents that a request needs, in order.
+    fn of_request(&self, text: &str) -> Vec<Errand> {
+        let (head, tail) = match behind_colon(text) {
+            Some((head, _)) => (head, text.get(head.len()..).unwrap_or_default()),
+            None => (text, ""),
+        };
+        let mut parts: Vec<String> = vec![head.to_owned()];
+        for join in [
+            " and ", " und ", " et ", " y ", ", then ", ", dann ", " then ",
+        ] {
+            parts = parts
+                .into_iter()
+                .flat_map(|part| match part.split_once(join) {
+                    Some((a, b)) if self.is_other(a, b) => vec![a.to_owned(), b.to_owned()],
+                    _ => vec![part],
+                })
+                .collect();
+        }
+        if let Some(last) = parts.last_mut() {
+            last.push_str(tail);
+        }
+        let mut errands: Vec<Errand> = Vec::new();
+        for part in parts {
+            let takes = !errands.is_empty();
+            for (at, errand) in self.of_part(&part).into_iter().enumerate() {
+                let takes = errand.takes || takes && at == 0 && self.has_act(&errand.text);
+                errands.push(Errand { takes, ..errand });
+            }
+        }
+        if errands.is_empty() && !tail.is_empty() {
+            return self.of_part(text);
+        }
+        errands
+    }
+
+    /// Both sides are for an agent, and not for the same one.
+    fn is_other(&self, a: &str, b: &str) -> bool {
+        let first = |text: &str| self.places(text).first().map(|(_, agent)| *agent);
+        match (first(a), first(b)) {
+            (Some(a), Some(b)) => a != b,
+            _ => false,
+        }
+    }
+
+    /// Where agents are spoken of: the first word of each, in the order of the text. Those that are named count before those of which
+    /// only a thing is.
+    fn places(&self, text: &str) -> Vec<(usize, usize)> {
+        let plain = unquoted(text);
+        let head = behind_colon(&plain)
+            .map_or(plain.as_str(), |(head, _)| head)
+            .to_owned();
+        let hits = self.lexicon.hits(&head);
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        for (at, agent) in self.agents.iter().enumerate() {
+            let of =
+                |concept: &str| agent.names.contains(&concept) || agent.things.contains(&concept);
+            if let Some(hit) = hits.iter().find(|hit| of(&hit.concept)) {
+                places.push((hit.from, at));
+            }
+        }
+        if let Some(key) = by_pattern(KEY, &head)
+            && !hits.is_empty()
+            && let Some(of_keys) = self
+                .agents
+                .iter()
+                .position(|a| a.things.contains(&"issue_key"))
+            && !places.iter().any(|(_, at)| *at == of_keys)
+        {
+            let words = Text::new(&head);
+            let begin = crate::words::fold(key.split('-').next().unwrap_or_default());
+            let at = words
+                .words
+                .iter()
+                .position(|w| w.fold.starts_with(&begin))
+                .unwrap_or_default();
+            places.push((at, of_keys));
+        }
+        if places.is_empty() {
+            for (at, agent) in self.agents.iter().enumerate() {
+                let of = |concept: &str| agent.weak.contains(&concept);
+                if let Some(hit) = hits.iter().find(|hit| of(&hit.concept)) {
+                    places.push((hit.from, at));
+                }
+            }
+        }
+        places.sort_unstable();
+        places
+    }
+
+    fn of_part(&self, part: &str) -> Vec<Errand> {
+        let places = self.places(part);
+        let errand = |agent: usize, text: &str, takes| {
+            let tool = self.agents.get(agent).map_or("", |a| a.tool).to_owned();
+            let text = text.trim().to_owned();
+            Errand { tool, text, takes }
+        };
+        let (Some((_, first)), true) = (places.first().copied(), places.len() > 1) else {
+            return places
+                .iter()
+                .map(|(_, agent)| errand(*agent, part, false))
+                .collect();
+        };
+        let words = Text::new(part);
+        let sources = self.lexicon.hits(part);
+        let sources: Vec<usize> = sources
+            .iter()
+            .filter(|h| h.concept == "source")
+            .map(|h| h.to)
+            .collect();
+        let is_source = |(at, _): &(usize, usize)| {
+            sources
+                .iter()
+                .any(|to| (*to..=to + 2).contains(at) || *to == *at)
+        };
+        let marked: Vec<&(usize, usize)> = places.iter().filter(|p| is_source(p)).collect();
+        let sink = match (self.has_act(part), marked.len()) {
+            (false, _) => {
+                return places
+                    .iter()
+                    .map(|(_, agent)| errand(*agent, part, false))
+                    .collect();
+            }
+            (true, n) if n > 0 && n < places.len() => {
+                places.iter().find(|p| !is_source(p)).map_or(first, |p| p.1)
+            }
+            (true, _) => first,
+        };
+        let mut errands: Vec<Errand> = Vec::new();
+        for (at, agent) in places.iter().filter(|(_, agent)| *agent != sink) {
+            let next = places.iter().map(|(from, _)| *from).find(|from| from > at);
+            let begin = sources
+                .iter()
+                .rev()
+                .find(|to| **to <= *at && at - **to <= 2)
+                .copied()
+                .unwrap_or(*at);
+            let end = next.unwrap_or(words.words.len());
+            errands.push(errand(*agent, words.said(begin..end), false));
+        }
+        errands.push(errand(sink, part, true));
+        errands
+    }
+}
+
+/// The key of a ticket.
+const KEY: &str = "^[A-Z][A-Z0-9]*-[0-9]+$";

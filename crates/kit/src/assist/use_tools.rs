@@ -1,0 +1,434 @@
+//! `use_tools`: the listed tools of a user, one call after the other, then what came of them.
+
+use super::delegate::texts;
+use super::fill::Said;
+use super::lexicon::Lexicon;
+use super::parts::{clauses, file_of, id_of, place_of};
+use super::pick::{Listed, act_of, best};
+use super::render::{lines, list, plain, thing};
+use super::{Done, Next};
+use crate::task::{KitError, Task};
+use crate::texts::filled;
+use serde_json::{Map, Value, json};
+
+/// Looks in a row, before it is said that nothing was found.
+const MAX_LOOKS: usize = 3;
+
+struct Work<'a> {
+    task: Task<'a>,
+    language: &'a str,
+    lexicon: Lexicon,
+    acts: Vec<&'a str>,
+    /// Concepts that say little of which tool is meant.
+    weak: Vec<&'a str>,
+    how: Value,
+    tools: Vec<Listed<'a>>,
+    /// The instruction and, behind it, what another agent hands over.
+    instruction: &'a str,
+    content: Option<&'a str>,
+    clauses: Vec<String>,
+    /// The tool that executes, and its two arguments.
+    execute: (&'a str, &'a str, &'a str),
+}
+
+/// What stands between an instruction and what is handed over with it.
+pub(super) const HANDED: &str = "\n\n---\n";
+
+pub(super) fn next(task: Task<'_>, done: &[Done]) -> Result<Next, KitError> {
+    let work = Work::new(task)?;
+    work.go(done)
+}
+
+impl<'a> Work<'a> {
+    fn new(task: Task<'a>) -> Result<Work<'a>, KitError> {
+        let entry = task.entry()?;
+        let given = task.reads("task").and_then(Value::as_str);
+        let given = given.ok_or_else(|| task.lacks("it reads no task"))?;
+        let (instruction, content) = match given.split_once(HANDED) {
+            Some((instruction, content)) => (instruction, Some(content)),
+            None => (given, None),
+        };
+        let text = |key: &'a str| entry.get(key).and_then(Value::as_str);
+        let lexicon = Lexicon::of(task.offline.get("concepts"));
+        let acts = texts(task.offline.get("acts"));
+        let said = task
+            .reads("said")
+            .and_then(Value::as_str)
+            .unwrap_or(instruction);
+        let locale = task
+            .reads("locale")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        Ok(Work {
+            language: super::delegate::language(said, locale),
+            clauses: clauses(instruction, &lexicon, &acts),
+            how: task.offline.get("parameters").cloned().unwrap_or_default(),
+            tools: Listed::all(task.reads("tools")),
+            execute: (
+                text("tool").ok_or_else(|| task.lacks("`tool` names what executes"))?,
+                text("id").unwrap_or("tool_id"),
+                text("parameters").unwrap_or("parameters"),
+            ),
+            task,
+            lexicon,
+            acts,
+            weak: texts(task.offline.get("weak")),
+            instruction,
+            content,
+        })
+    }
+
+    fn go(&self, done: &[Done]) -> Result<Next, KitError> {
+        let mut at = 0;
+        let mut told: Vec<(&Done, &str)> = Vec::new();
+        for clause in &self.clauses {
+            // What was called for this clause: looks that did not help, then the call itself.
+            let mut looks: Vec<&Done> = Vec::new();
+            loop {
+                let step = self.of_clause(clause, &looks)?;
+                let call = match step {
+                    Step::Call(tool, parameters) => (tool, parameters),
+                    Step::Enough => break,
+                    Step::Answer(answer) => return Ok(Next::Answer(self.with(answer, &told)?)),
+                };
+                let Some(made) = done.get(at) else {
+                    let (tool, id, parameters) = self.execute;
+                    return Ok(Next::Call {
+                        tool: tool.to_owned(),
+                        args: json!({id: call.0, parameters: call.1}),
+                    });
+                };
+                at += 1;
+                if !made.ok {
+                    return self.failed(made, &told).map(Next::Answer);
+                }
+                looks.push(made);
+            }
+            if let Some(last) = looks.last() {
+                told.push((last, clause));
+            }
+        }
+        self.answer(&told).map(Next::Answer)
+    }
+
+    /// The tool that a result is of.
+    fn tool_of(&self, made: &Done) -> Option<&Listed<'a>> {
+        let id = made.args.get(self.execute.1)?.as_str()?;
+        self.tools.iter().find(|tool| tool.id == id)
+    }
+
+    fn of_clause(&self, clause: &str, looks: &[&Done]) -> Result<Step, KitError> {
+        let (listed, found) = self.learned(clause, looks);
+        let said = Said {
+            clause,
+            whole: self.instruction,
+            content: self.content,
+            how: &self.how,
+            listed: &listed,
+            found: &found,
+        };
+        let lacks = |tool: &Listed<'a>| -> Vec<&'a str> {
+            let required = tool.required().into_iter();
+            let properties = tool.properties();
+            required
+                .filter(|name| {
+                    let schema = properties.iter().find(|(n, _)| n == name).map(|(_, s)| *s);
+                    said.value(name, schema.unwrap_or(&Value::Null), true)
+                        .is_none()
+                })
+                .collect()
+        };
+        let fits = |tool: &Listed<'a>| match (tool.required().len(), lacks(tool).len()) {
+            (0, _) => 0,
+            (_, 0) => 3,
+            (_, missing) => -2 * i64::try_from(missing).unwrap_or(1),
+        };
+        let Some(tool) = best(
+            clause,
+            &self.tools,
+            &self.lexicon,
+            (&self.acts, &self.weak),
+            fits,
+        ) else {
+            return Ok(Step::Answer(self.refused()?));
+        };
+        // A search whose first hit can be read is read.
+        let tool = self.deeper(tool, looks, clause).unwrap_or(tool);
+        if let Some(last) = looks.last()
+            && self.tool_of(last).is_some_and(|of| of.id == tool.id)
+        {
+            return Ok(self.look_again(tool, &said, looks));
+        }
+        let missing = lacks(tool);
+        let Some(first) = missing.first() else {
+            return Ok(Step::Call(
+                tool.id.to_owned(),
+                self.parameters(tool, &said, 0),
+            ));
+        };
+        if let Some(look) = self.look_for(first, tool, looks) {
+            return Ok(Step::Call(
+                look.id.to_owned(),
+                self.parameters(look, &said, 0),
+            ));
+        }
+        Ok(Step::Answer(self.missing(first, tool)?))
+    }
+
+    /// A search without a hit is made once more in other words.
+    fn look_again(&self, tool: &Listed<'a>, said: &Said<'_>, looks: &[&Done]) -> Step {
+        let empty = looks.last().is_some_and(|made| {
+            let result = made.content.get("result").unwrap_or(&Value::Null);
+            list(result).is_some_and(|(items, _)| items.is_empty())
+        });
+        if empty && looks.len() < MAX_LOOKS && tool.required().contains(&"query") {
+            let other = self.parameters(tool, said, looks.len());
+            let asked = |made: &&&Done| {
+                made.args.get(self.execute.2) == Some(&Value::Object(other.clone()))
+            };
+            if !other.is_empty() && looks.iter().find(asked).is_none() {
+                return Step::Call(tool.id.to_owned(), other);
+            }
+        }
+        Step::Enough
+    }
+
+    /// Names and ids that the looks found: a name that the clause says, and the first id of a search.
+    fn learned(&self, clause: &str, looks: &[&Done]) -> (Map<String, Value>, Map<String, Value>) {
+        let (mut listed, mut found) = (Map::new(), Map::new());
+        let said = crate::words::fold(clause);
+        for made in looks {
+            let result = made.content.get("result").unwrap_or(&Value::Null);
+            let Some((items, _)) = list(result) else {
+                continue;
+            };
+            for tool in &self.tools {
+                for (name, _) in tool.properties() {
+                    if let Some(id) = items.first().and_then(|item| id_of(item, name)) {
+                        found.insert(name.clone(), id);
+                    }
+                }
+            }
+            for (parameter, how) in self.how.as_object().into_iter().flatten() {
+                let keys = how
+                    .get("keys")
+                    .and_then(Value::as_array)
+                    .into_iter()
+                    .flatten();
+                for key in keys.filter_map(Value::as_str) {
+                    let values = items.iter().filter_map(|item| item.get(key));
+                    let values = values
+                        .flat_map(|v| v.as_array().cloned().unwrap_or_else(|| vec![v.clone()]));
+                    let mut named = values.filter_map(|v| v.as_str().map(str::to_owned));
+                    if let Some(name) =
+                        named.find(|v| v.len() > 1 && said.contains(&crate::words::fold(v)))
+                    {
+                        listed.entry(parameter.clone()).or_insert(name.into());
+                    }
+                }
+            }
+        }
+        (listed, found)
+    }
+
+    /// Of a search whose first hit has the one id that another tool needs: that tool.
+    fn deeper<'t>(
+        &'t self,
+        tool: &Listed<'a>,
+        looks: &[&Done],
+        clause: &str,
+    ) -> Option<&'t Listed<'a>> {
+        let last = looks.last()?;
+        if self.tool_of(last)?.id != tool.id || self.lexicon.has(clause, "only_list") {
+            return None;
+        }
+        let result = last.content.get("result")?;
+        let (items, _) = list(result)?;
+        let first = items.first()?;
+        self.tools.iter().find(|other| {
+            let required = other.required();
+            other.id != tool.id
+                && act_of(other, &self.lexicon, &self.acts).is_none()
+                && matches!(required.as_slice(), [one] if one.ends_with("_id") && id_of(first, one).is_some())
+        })
+    }
+
+    /// A tool that only reads and may tell what is missing: a search for an id, a list of names.
+    fn look_for<'t>(
+        &'t self,
+        missing: &str,
+        tool: &Listed<'a>,
+        looks: &[&Done],
+    ) -> Option<&'t Listed<'a>> {
+        let how = self.how.get(missing);
+        let wants_list = how.is_some_and(|h| h.get("keys").is_some());
+        let wants_id = missing.ends_with("_id") && missing != "tool_id";
+        if looks.len() >= MAX_LOOKS || !wants_list && !wants_id {
+            return None;
+        }
+        self.tools.iter().find(|other| {
+            let required = other.required();
+            let used = looks
+                .iter()
+                .any(|made| self.tool_of(made).is_some_and(|of| of.id == other.id));
+            other.id != tool.id
+                && !used
+                && act_of(other, &self.lexicon, &self.acts).is_none()
+                && match wants_id {
+                    true => required.as_slice() == ["query"],
+                    false => required.is_empty(),
+                }
+        })
+    }
+
+    /// `other`: the how-many-th try with other words.
+    fn parameters(&self, tool: &Listed<'a>, said: &Said<'_>, other: usize) -> Map<String, Value> {
+        let required = tool.required();
+        let mut parameters = Map::new();
+        for (name, schema) in tool.properties() {
+            let value = match (name.as_str(), other) {
+                ("query", other) if other > 0 => self.other_words(said, other),
+                _ => said.value(name, schema, required.contains(&name.as_str())),
+            };
+            if let Some(value) = value {
+                parameters.insert(name.clone(), value);
+            }
+        }
+        parameters
+    }
+
+    /// One word that carries meaning, the longest first.
+    fn other_words(&self, said: &Said<'_>, other: usize) -> Option<Value> {
+        let rest = said.value("query", &json!({"type": "string"}), true)?;
+        let mut words: Vec<String> = rest
+            .as_str()?
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
+        words.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+        words.get(other - 1).map(|word| Value::from(word.clone()))
+    }
+
+    fn text(&self, name: &str) -> Result<&'a str, KitError> {
+        self.task.text_in(name, self.language)
+    }
+
+    fn missing(&self, parameter: &str, tool: &Listed<'_>) -> Result<Value, KitError> {
+        let question = self
+            .text(&format!("ask_{parameter}"))
+            .or_else(|_| self.text("ask_any"))?;
+        let output = filled(question, |place| match place {
+            "parameter" => Some(parameter.replace('_', " ")),
+            "tool" => Some(tool.words()),
+            _ => None,
+        });
+        Ok(
+            json!({"output": output, "data": {"error": "missing_parameter", "parameter": parameter}, "attachment": null}),
+        )
+    }
+
+    fn refused(&self) -> Result<Value, KitError> {
+        let output = self.text("no_tool_for_it")?;
+        Ok(json!({"output": output, "data": {"error": "refused"}, "attachment": null}))
+    }
+
+    fn failed(&self, made: &Done, told: &[(&Done, &str)]) -> Result<Value, KitError> {
+        let rule = made
+            .content
+            .get("rule")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let (text, error) = match rule {
+            "tools.timeout" => ("timed_out", "timeout"),
+            "tools.unknown_outcome" | "settle" => ("unknown_outcome", "unknown"),
+            "tools.requires" | "guard.address" => ("was_refused", "refused"),
+            _ => ("did_not_work", "tool_failed"),
+        };
+        let why = made
+            .content
+            .get("error")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let output = filled(self.text(text)?, |place| {
+            (place == "why").then(|| why.replace(['"', '“', '”'], "'"))
+        });
+        self.with(
+            json!({"output": output, "data": {"error": error}, "attachment": null}),
+            told,
+        )
+    }
+
+    /// An answer about what did not work, with what did before.
+    fn with(&self, answer: Value, told: &[(&Done, &str)]) -> Result<Value, KitError> {
+        if told.is_empty() {
+            return Ok(answer);
+        }
+        let before = self.answer(told)?;
+        let both = [&before, &answer].map(|a| a.get("output").map(plain).unwrap_or_default());
+        let mut answer = answer;
+        if let Value::Object(map) = &mut answer {
+            map.insert("output".into(), both.join("\n\n").into());
+        }
+        Ok(answer)
+    }
+
+    fn answer(&self, told: &[(&Done, &str)]) -> Result<Value, KitError> {
+        let mut texts = Vec::new();
+        let mut data = Map::new();
+        let mut attachment = Value::Null;
+        for (made, clause) in told {
+            let result = made.content.get("result").unwrap_or(&Value::Null);
+            texts.push(self.said_of(made, result, clause)?);
+            if let Value::Object(map) = result {
+                data.extend(map.clone());
+            } else {
+                data.insert("items".into(), result.clone());
+            }
+            if let Some(place) = file_of(result) {
+                attachment = place.into();
+            }
+        }
+        if told
+            .iter()
+            .any(|(made, _)| made.content.get("mock").is_some())
+        {
+            data.insert("mock".into(), true.into());
+        }
+        Ok(json!({"output": texts.join("\n\n"), "data": data, "attachment": attachment}))
+    }
+
+    fn said_of(&self, made: &Done, result: &Value, clause: &str) -> Result<String, KitError> {
+        let tool = self.tool_of(made);
+        let act = tool.and_then(|tool| act_of(tool, &self.lexicon, &self.acts));
+        if let Some(act) = act {
+            let text = self
+                .text(&format!("did_{act}"))
+                .or_else(|_| self.text("did"))?;
+            let given = made.args.get(self.execute.2).cloned().unwrap_or_default();
+            return Ok(
+                filled(text, |place| Some(place_of(place, &given, result))).replace("  ", " ")
+            );
+        }
+        if let Some((items, total)) = list(result) {
+            let name = if items.is_empty() {
+                "found_nothing"
+            } else {
+                "found"
+            };
+            let text = filled(self.text(name)?, |place| {
+                (place == "n").then(|| total.to_string())
+            });
+            let lines = lines(&items);
+            return Ok([vec![text], lines].concat().join("\n"));
+        }
+        let head = self.text("read")?.to_owned();
+        Ok([vec![head], thing(result, clause)].concat().join("\n"))
+    }
+}
+
+enum Step {
+    Call(String, Map<String, Value>),
+    /// What was called is enough.
+    Enough,
+    Answer(Value),
+}

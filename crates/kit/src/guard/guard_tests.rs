@@ -1,0 +1,79 @@
+use super::*;
+use serde_json::json;
+
+fn call(tool: &str, changes: bool, became: Became) -> Evidence {
+    Evidence {
+        tool: tool.to_owned(),
+        changes,
+        became,
+        result: json!({}),
+    }
+}
+
+#[test]
+fn every_row_is_a_pattern() {
+    assert_eq!(words::broken(), [""; 0]);
+}
+
+#[test]
+fn a_reply_is_cut_into_its_sentences() {
+    let reply = "I found 12.4 points. Done!\n- NH-1 “One. Two”\nSee https://a.example/b.";
+    assert_eq!(sentences(reply).len(), 4, "{:?}", sentences(reply));
+}
+
+#[test]
+fn what_is_promised_done_or_denied_in_four_languages() {
+    use Label as L;
+    let none: &[Evidence] = &[];
+    let made = [call("wiki_create_page", true, Became::Ok)];
+    let not_made = [call("wiki_create_page", true, Became::Unknown)];
+    let looked = [call("wiki_search", false, Became::Ok)];
+    let blind = [call("wiki_search", false, Became::Failed)];
+    for (sentence, evidence, wanted) in [
+        ("I'll have it ready in a minute.", none, L::Promise),
+        ("Ich schicke Ihnen das gleich.", none, L::Promise),
+        ("Je vous l'enverrai demain.", none, L::Promise),
+        ("Lo revisaré mañana.", none, L::Promise),
+        ("If you like, I will create it.", none, L::Fine),
+        ("Wenn Sie möchten, lege ich sie an.", none, L::Fine),
+        ("I created the page.", &made, L::Fine),
+        ("Ich habe die Seite angelegt.", &made, L::Fine),
+        ("J'ai créé la page.", &not_made, L::ContradictsFailure),
+        ("He creado la página.", &looked, L::UnsupportedAct),
+        ("I could not create the page.", &not_made, L::Fine),
+        ("I found 3 pages.", &looked, L::Fine),
+        ("I found 3 pages.", &blind, L::ContradictsFailure),
+        ("The search did not work.", &blind, L::Fine),
+    ] {
+        assert_eq!(label(sentence, evidence), wanted, "{sentence}");
+    }
+}
+
+/// Sentences with the label that a person gave them: `{id, lang, sentence, evidence, label}`.
+#[test]
+fn labelled_sentences_are_judged_as_people_do() {
+    let (mut right, mut wrong) = (0, Vec::new());
+    for line in include_str!("sentences.jsonl").lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let evidence: Vec<Evidence> = (row["evidence"].as_array().unwrap().iter())
+            .map(|of| {
+                let became = Became::of(of["status"].as_str().unwrap());
+                call(
+                    of["tool"].as_str().unwrap(),
+                    of["effect"] == "changes",
+                    became,
+                )
+            })
+            .collect();
+        let sentence = row["sentence"].as_str().unwrap();
+        let said = label(sentence, &evidence).name();
+        match row["label"] == said {
+            true => right += 1,
+            false => wrong.push(format!("{said}: {sentence}")),
+        }
+    }
+    assert!(
+        right * 100 >= (right + wrong.len()) * 98,
+        "{right} right, {wrong:#?}"
+    );
+}

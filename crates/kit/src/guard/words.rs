@@ -1,0 +1,130 @@
+//! The tables of the guard, compiled once.
+
+use fancy_regex::Regex;
+use std::sync::LazyLock;
+
+const PATTERNS: &str = include_str!("../../words/guard/patterns.tsv");
+const ACTS: &str = include_str!("../../words/guard/acts.tsv");
+
+/// What is told as done, and the tools that do such a thing.
+pub(super) struct Class {
+    told: Option<Regex>,
+    tool: Option<Regex>,
+    any: bool,
+}
+
+impl Class {
+    /// It says that something is done, and not what.
+    pub fn is_any(&self) -> bool {
+        self.any
+    }
+    pub fn is_tool(&self, words: &str) -> bool {
+        self.any || self.tool.as_ref().is_some_and(|tool| fits(tool, words))
+    }
+}
+
+/// The words of one language.
+pub(super) struct Words {
+    language: &'static str,
+    patterns: Vec<(&'static str, Regex)>,
+    classes: Vec<Class>,
+}
+
+struct All {
+    languages: Vec<Words>,
+    nouns: Vec<(&'static str, Regex)>,
+    tools: Vec<Regex>,
+}
+
+fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let lines = table.lines().filter(|line| !line.starts_with('#'));
+    lines.filter_map(|line| {
+        let mut cells = line.splitn(3, '\t');
+        Some((cells.next()?, cells.next()?, cells.next()?))
+    })
+}
+
+/// A pattern that takes too long on a text is taken to fit: what the guard cannot read it does not let pass.
+fn fits(pattern: &Regex, text: &str) -> bool {
+    pattern.is_match(text).unwrap_or(true)
+}
+
+/// A row that is no pattern is left out; the tests look that none is.
+fn whole(pattern: &str) -> Option<Regex> {
+    Regex::new(&format!(r"\b(?:{pattern})\b")).ok()
+}
+
+static ALL: LazyLock<All> = LazyLock::new(|| {
+    let tools: Vec<(&str, &str)> = rows(ACTS)
+        .filter(|r| r.1 == "tool")
+        .map(|r| (r.0, r.2))
+        .collect();
+    let languages = ["en", "de", "fr", "es"].map(|language| {
+        let patterns = rows(PATTERNS).filter(|row| row.1 == language && row.0 != "noun");
+        let patterns = patterns.filter_map(|row| Some((row.0, Regex::new(row.2).ok()?)));
+        let classes = rows(ACTS).filter(|row| row.1 == language).map(|row| {
+            let tool = tools.iter().find(|(class, _)| *class == row.0);
+            Class {
+                told: whole(row.2),
+                tool: tool.and_then(|(_, words)| whole(words)),
+                any: tool.is_some_and(|(_, words)| *words == ".*"),
+            }
+        });
+        Words {
+            language,
+            patterns: patterns.collect(),
+            classes: classes.collect(),
+        }
+    });
+    let nouns = rows(PATTERNS).filter(|row| row.0 == "noun");
+    All {
+        languages: languages.into(),
+        nouns: nouns
+            .filter_map(|row| Some((row.1, Regex::new(row.2).ok()?)))
+            .collect(),
+        tools: tools
+            .iter()
+            .filter(|(_, words)| *words != ".*")
+            .filter_map(|(_, words)| whole(words))
+            .collect(),
+    }
+});
+
+impl Words {
+    pub fn of(language: &str) -> Option<&'static Words> {
+        ALL.languages
+            .iter()
+            .find(|words| words.language == language)
+    }
+
+    pub fn has(&self, kind: &str, text: &str) -> bool {
+        self.patterns
+            .iter()
+            .any(|(of, pattern)| *of == kind && fits(pattern, text))
+    }
+
+    /// The classes of the acts that a text tells.
+    pub fn told(&self, text: &str) -> impl Iterator<Item = &Class> {
+        let told = |class: &&Class| class.told.as_ref().is_some_and(|told| fits(told, text));
+        self.classes.iter().filter(told)
+    }
+
+    /// What a text speaks of.
+    pub fn nouns(text: &str) -> Vec<&'static str> {
+        let nouns = ALL.nouns.iter().filter(|(_, pattern)| fits(pattern, text));
+        nouns.map(|(noun, _)| *noun).collect()
+    }
+
+    /// Whether the words of a tool's name tell what it does.
+    pub fn is_known(tool: &str) -> bool {
+        ALL.tools.iter().any(|pattern| fits(pattern, tool))
+    }
+}
+
+/// Rows that are no pattern.
+#[cfg(test)]
+pub(super) fn broken() -> Vec<&'static str> {
+    let patterns = rows(PATTERNS).filter(|row| Regex::new(row.2).is_err());
+    let acts = rows(ACTS).filter(|row| row.1 != "tool" && whole(row.2).is_none());
+    patterns.chain(acts).map(|row| row.2).collect()
+}
