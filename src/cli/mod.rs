@@ -8,6 +8,7 @@ mod choices;
 mod commands;
 mod connection;
 mod conversations;
+mod declared;
 mod error;
 #[cfg(test)]
 mod events_tests;

@@ -3,6 +3,7 @@
 use super::args::{AnswerOptions, ModelNames, ModelOptions};
 use super::catalog_file;
 use super::connection::unreached;
+use super::declared;
 use super::error::{CliError, Exit};
 use super::folder_trust;
 use super::model_choice::{self, Chosen};
@@ -37,6 +38,7 @@ use agentctl_n8n_tools::backend::{self, Backend, Choice, Offered};
 use agentctl_n8n_tools::library::Library;
 use agentctl_n8n_tools::requests::Requests;
 use agentctl_n8n_tools::{N8n, N8nTools};
+use agentctl_tools::Tools;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -136,7 +138,8 @@ impl Session {
             false => None,
         };
         let (n8n, choice) = n8n.unzip();
-        let (gateway, n8n) = gateway(&pack, n8n, root, redactor);
+        let tools = declared::tools(&pack, &config, out)?;
+        let (gateway, n8n) = gateway(&pack, n8n, tools, root, redactor);
         let n8n = n8n.zip(choice);
         let gateway = gateway.with_held(held_for(root));
         let gateway = match foreign_tools(root, &pack, &config, out)? {
@@ -211,10 +214,11 @@ impl Session {
 fn gateway(
     pack: &Pack,
     n8n: Option<N8n>,
+    declared: Option<Tools>,
     root: &Path,
     redactor: Redactor,
 ) -> (Gateway, Option<Arc<N8n>>) {
-    let (toolsets, n8n) = toolsets(pack, n8n, root);
+    let (toolsets, n8n) = toolsets(pack, n8n, declared, root);
     let gateway = Gateway::new(pack, toolsets);
     (gateway.with_redactor(redactor), n8n)
 }
@@ -222,6 +226,7 @@ fn gateway(
 fn toolsets(
     pack: &Pack,
     n8n: Option<N8n>,
+    declared: Option<Tools>,
     root: &Path,
 ) -> (Vec<Arc<dyn Toolset>>, Option<Arc<N8n>>) {
     let skills = pack.skills.iter().map(agentctl_knowledge::Skill::from);
@@ -235,6 +240,9 @@ fn toolsets(
     }
     toolsets.push(Arc::new(library));
     toolsets.push(Arc::new(Requests::new(root)));
+    if let Some(declared) = declared {
+        toolsets.push(Arc::new(declared));
+    }
     (toolsets, n8n)
 }
 
@@ -315,7 +323,8 @@ impl Elsewhere {
             }
             false => None,
         };
-        let (mut toolsets, _) = toolsets(&self.pack, n8n, folder);
+        let declared = declared::mocks(&self.pack);
+        let (mut toolsets, _) = toolsets(&self.pack, n8n, declared, folder);
         if !failing.is_empty() {
             let fails = |of| Arc::new(Failing::new(of, failing)) as Arc<dyn Toolset>;
             toolsets = toolsets.into_iter().map(fails).collect();

@@ -24,11 +24,14 @@
 //! plain_http = ["n8n.lan:5678"]              # where a key may go without https
 //! [test]                                     # of the user's own file alone
 //! allow_hosts = ["api.example.com"]          # hosts that a test run may read
+//! [tools]                                    # of the user's own file alone
+//! allow_addresses = ["127.0.0.1:8099"]       # of this machine and of private networks, for tools of a pack's files
 //! ```
 
 mod context;
 pub mod limit;
 mod provider;
+mod tools;
 
 pub use context::Context;
 pub use provider::base_url;
@@ -44,6 +47,7 @@ use agentctl_models::{
 use agentctl_n8n::rehearsal::Hosts;
 use agentctl_n8n_tools::backend::BackendName;
 use agentctl_qa::waiver::{self, BadWaiver, Waiver};
+use agentctl_tools::Addresses;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -87,6 +91,8 @@ pub struct Config {
     pub plain_http: PlainHttp,
     /// `[test] allow_hosts` of the user's own file; a project cannot list any.
     pub test_hosts: Hosts,
+    /// `[tools] allow_addresses` of the user's own file; a project cannot list any.
+    pub tool_addresses: Addresses,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -152,6 +158,7 @@ struct Written {
     sessions: WrittenSessions,
     trust: Option<Spanned<WrittenTrust>>,
     test: Option<Spanned<WrittenTest>>,
+    tools: Option<Spanned<tools::Written>>,
 }
 
 #[derive(Deserialize)]
@@ -355,8 +362,10 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
     }
     let plain_http = lines.plain_http(written.trust, origin)?;
     let test_hosts = lines.test_hosts(written.test, origin)?;
+    let tool_addresses = tools::addresses(&lines, written.tools, origin)?;
     Ok(Config {
         test_hosts,
+        tool_addresses,
         waivers,
         models,
         providers,

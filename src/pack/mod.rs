@@ -4,6 +4,7 @@
 use agentctl_engine::pack::{
     self, BuiltIn, LoadOptions, PACKS, Pack, PackErrors, TestFile, Use, is_name,
 };
+use agentctl_engine::vocabulary::Vocabulary;
 use agentctl_n8n_tools::vocabulary;
 use rust_embed::RustEmbed;
 use std::borrow::Cow;
@@ -45,8 +46,13 @@ static BUILT_IN: LazyLock<BuiltIn> = LazyLock::new(|| {
     let files = files.map(|(path, file)| (path, file.data));
     let manifest = Cow::Borrowed(include_bytes!("n8n-builder.yaml").as_slice());
     let manifest = (pack::MANIFEST.to_owned(), manifest);
-    BuiltIn::new(vocabulary::n8n().clone(), files.chain([manifest]))
+    BuiltIn::new(words(), files.chain([manifest]))
 });
+
+/// What the files of every pack may name.
+fn words() -> Vocabulary {
+    vocabulary::n8n().with_kinds(&agentctl_tools::kinds())
+}
 
 /// A file of a pack: its path there, and its content.
 type File = (String, Cow<'static, [u8]>);
@@ -62,7 +68,7 @@ static NAMED: LazyLock<BTreeMap<String, BuiltIn>> = LazyLock::new(|| {
         }
     }
     let named = packs.into_iter().map(|(name, files)| {
-        let pack = BuiltIn::named(&name, vocabulary::n8n().clone(), files);
+        let pack = BuiltIn::named(&name, words(), files);
         (name, pack)
     });
     named.collect()
@@ -141,7 +147,7 @@ fn texts_of(
         return Ok(Cow::Borrowed(built_in));
     }
     if own_names(project, options).contains(name) {
-        let own = BuiltIn::named(name, vocabulary::n8n().clone(), []);
+        let own = BuiltIn::named(name, words(), []);
         return Ok(Cow::Owned(own));
     }
     Err(NoPack::Unknown {

@@ -5,7 +5,7 @@ use super::tree::{self, Room, Unread};
 use super::{servers, settings};
 use agentctl_base::canonical::hex;
 use agentctl_engine::pack::{
-    MAX_PACK_FILE, POLICY_FILE, SKILL_FOLDERS, is_agent_file, is_flow_file,
+    MAX_PACK_FILE, POLICY_FILE, SKILL_FOLDERS, TOOL_FILES, TOOLS, is_agent_file, is_flow_file,
 };
 use agentctl_host::files::FileError;
 use agentctl_host::machine::is_at_fault;
@@ -61,7 +61,7 @@ impl Inventory {
         let mut room = ROOM;
         taken.skills(&mut room);
         taken.packs(&mut room);
-        taken.tools();
+        taken.tools(&mut room);
         taken.settings();
         taken.catalog();
         taken.servers();
@@ -252,21 +252,15 @@ impl Taken<'_> {
         }
     }
 
-    fn tools(&mut self) {
-        let names = match tree::names(self.root, Path::new("tools")) {
-            Err(why @ Unread::Machine(_)) => {
-                return self.add(Kind::Tool, "tools", Vec::new(), Err(why));
-            }
-            names => names.ok().flatten().unwrap_or_default(),
-        };
-        let declares = |name: &&String| {
-            let ending = Path::new(name.as_str()).extension();
-            ending.is_some_and(|e| ["yaml", "yml", "toml"].iter().any(|known| e == *known))
-        };
-        for name in names.iter().filter(declares) {
-            let path = format!("tools/{name}");
-            let what = "tools for agents; nothing reads it yet";
-            self.file(Kind::Tool, &path, what, MAX_PACK_FILE);
+    fn tools(&mut self, room: &mut Room) {
+        // A folder that cannot be read is told once.
+        let readable = tree::names(self.root, Path::new(TOOLS)).is_ok();
+        let heads = TOOL_FILES
+            .iter()
+            .take(if readable { TOOL_FILES.len() } else { 1 });
+        for head in heads {
+            let what = "a tool for agents: what it is told as, and where its calls go";
+            self.folders(Kind::Tool, TOOLS, Some(head), what, room);
         }
     }
 

@@ -348,6 +348,7 @@ fn case_059_whatever_is_read_and_obeyed_no_call_leaves_the_policy() {
                             question.recommended.is_none() && question.approves.is_some(),
                             "{kind} {role}"
                         ),
+                        Settled::Begun => panic!("{kind} {role} began a flow"),
                     }
                 }
                 let own_right = role == "qa" && tool == "deactivate_workflow";

@@ -65,6 +65,7 @@ pub fn asked(workflow: &Workflow, ops: &Value) -> Option<String> {
                 );
                 None
             }
+            agentctl_engine::gateway::Settled::Begun => panic!("{ops}: began a flow"),
         }
     })
 }

@@ -9,6 +9,7 @@ pub mod lazy_regex;
 pub mod length;
 pub mod line_diff;
 pub mod model;
+pub mod names;
 pub mod own_words;
 pub mod patch;
 pub mod plain_http;

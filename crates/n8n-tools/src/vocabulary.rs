@@ -82,6 +82,7 @@ static VOCABULARY: LazyLock<Vocabulary> = LazyLock::new(|| {
         facts: crate::claims::FACTS.to_vec(),
         reports: crate::report::SECTIONS.to_vec(),
         report: Some(crate::report::sections),
+        ..Words::default()
     });
     #[expect(
         clippy::expect_used,

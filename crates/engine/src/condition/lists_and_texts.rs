@@ -26,6 +26,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("percent", 2, percent),
     function("quote_in", 2, quote_in),
     function("in_language", 2, in_language),
+    function("replaced", 2, replaced),
     function(AT, 2, at),
 ];
 
@@ -81,12 +82,31 @@ fn in_language(given: Given) -> Result {
     Ok(match text {
         Value::Object(map) => map
             .get(language)
+            .or_else(|| map.get(language.split('-').next().unwrap_or_default()))
             .or_else(|| map.get("en"))
             .or_else(|| map.values().next())
             .cloned()
             .unwrap_or_default(),
         text => text.clone(),
     })
+}
+
+/// `{name}` in a text becomes the value of the name.
+fn replaced(given: Given) -> Result {
+    let [Value::String(text), Value::Object(values)] = given else {
+        return Err("`replaced` takes a text and a map of texts".to_owned());
+    };
+    let mut out = text.clone();
+    let mut room = text.len();
+    for (name, value) in values {
+        let value = value.as_str().ok_or("`replaced` takes a map of texts")?;
+        room += name.len() + value.len();
+        out = out.replace(&format!("{{{name}}}"), value);
+    }
+    if out.len() > room {
+        return Err("`replaced` would make more text than it was given".to_owned());
+    }
+    Ok(out.into())
 }
 
 fn last(given: Given) -> Result {

@@ -35,6 +35,7 @@ impl Steps<'_, '_> {
             flow,
             with,
             take,
+            as_tool: false,
         })
     }
 

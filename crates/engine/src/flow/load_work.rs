@@ -10,6 +10,7 @@ use crate::nearest::nearest;
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::yaml::Node;
 use indexmap::IndexMap;
+use std::sync::Arc;
 
 pub(super) const AGENT_KEYS: &[&str] = &[
     "task",
@@ -23,6 +24,7 @@ pub(super) const AGENT_KEYS: &[&str] = &[
     "max_turns",
     "conversation",
     "speak",
+    "reply_guard",
 ];
 const READABLE: &[&str] = &["input", "answers", "run"];
 /// What an agent that chooses a case is asked to do, where the flow has no name of its own for it.
@@ -76,7 +78,8 @@ impl Steps<'_, '_> {
             .get("max_turns")
             .and_then(|n| self.reader.count(n, "max_turns"));
         let conversation = self.conversation(node);
-        let speak = self.speak(node);
+        let speak = self.text_key(node, "speak");
+        let reply_guard = self.text_key(node, "reply_guard");
         Some(AgentSpec {
             agent,
             task: task?,
@@ -90,6 +93,8 @@ impl Steps<'_, '_> {
             max_turns,
             conversation,
             speak,
+            reply_guard: reply_guard.map(String::into_boxed_str),
+            calls: Arc::default(),
         })
     }
 
@@ -118,15 +123,15 @@ impl Steps<'_, '_> {
         })
     }
 
-    /// The key of the answer that is shown while it comes; the contract must say that it is a text.
-    fn speak(&mut self, node: &Node) -> Option<String> {
-        let speak = node.get("speak")?;
-        let key = self.reader.text(speak, "`speak`")?;
+    /// A key of the answer; the contract must say that it is a text.
+    fn text_key(&mut self, node: &Node, name: &str) -> Option<String> {
+        let speak = node.get(name)?;
+        let key = self.reader.text(speak, &format!("`{name}`"))?;
         let of_contract = node.get("contract").and_then(|n| n.get("properties"));
         let kind = of_contract.and_then(|n| n.get(&key)?.get("type"));
         if kind.and_then(Node::as_text) != Some("string") {
             let message = format!(
-                "`speak` names {key:?}, which is no property of type string in the contract"
+                "`{name}` names {key:?}, which is no property of type string in the contract"
             );
             self.add(speak.place, message);
         }

@@ -62,11 +62,12 @@ pub use mermaid::mermaid;
 pub use model::*;
 pub use next::{Action, AgentStep, next, ready};
 pub use next_branches::too_late;
-pub use next_call::output;
+pub use next_call::{output, ready_called};
 pub use questions::check_answer;
 pub use reader::Known;
 pub use run_log::{Call, Conversation, RunLog, SessionLog, Spoken, StepStatus};
 pub use schema::Schema;
+pub use scope::evaluated;
 pub use verify::{ClaimRefusal, verify_output};
 
 /// Why the engine cannot say what comes next, or cannot accept an event. All are either a mistake of the pack or a bug.

@@ -319,6 +319,7 @@ impl Step {
             StepKind::Block(steps) => vec![steps.as_slice()],
             StepKind::Parallel(p) => p.branches.iter().map(|b| b.steps.as_slice()).collect(),
             StepKind::ForEach(each) => vec![each.steps.as_slice()],
+            StepKind::Agent(spec) => vec![spec.calls.as_slice()],
             _ => Vec::new(),
         }
     }

@@ -82,7 +82,7 @@ impl Walk {
 }
 
 /// Decisions are taken one at a time, and before any work: they change what can be done.
-fn first_decision(actions: Vec<Action>) -> Vec<Action> {
+pub(super) fn first_decision(actions: Vec<Action>) -> Vec<Action> {
     let decision = |action: &Action| matches!(action, Action::Record(_));
     match actions.iter().position(decision) {
         Some(at) => actions.into_iter().skip(at).take(1).collect(),

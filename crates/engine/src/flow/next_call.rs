@@ -2,8 +2,8 @@
 
 use super::FlowError;
 use super::merge::{check_patch, without_blanks};
-use super::model::{CallSpec, Flow, PROGRAM, Step};
-use super::next::{Walk, Walker, failed, record};
+use super::model::{CallSpec, Flow, PROGRAM, Step, StepKind};
+use super::next::{Action, Walk, Walker, failed, first_decision, record};
 use super::prepare::prepare;
 use super::run_log::{Prepared, RunLog, StepRecord, StepStatus};
 use super::scope::{claim_scope, value};
@@ -17,6 +17,31 @@ pub fn output(flow: &Flow, log: &RunLog, caller: &str) -> Result<Value, FlowErro
     match &flow.output {
         Some(of) => value(flow, log, &format!("{caller}/"), &of.value),
         None => Ok(Value::Object(Map::new())),
+    }
+}
+
+/// What can be done now in the flow that an agent's call of a tool is; `path`: where that flow stands. None: it is at its end.
+pub fn ready_called(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+) -> Result<Option<Vec<Action>>, FlowError> {
+    if log.came_of(path).is_some() {
+        return Ok(None);
+    }
+    let unknown = || FlowError::UnknownStep(path.to_owned());
+    let (within, step) = flow.at(path).ok_or_else(unknown)?;
+    let StepKind::Call(spec) = &step.kind else {
+        return Err(unknown());
+    };
+    let walker = Walker {
+        flow: within,
+        log,
+        own: false,
+    };
+    match walker.call(step, spec, path, log.step_record(path))? {
+        Walk::Act(actions) => Ok(Some(first_decision(actions))),
+        _ => Ok(None),
     }
 }
 

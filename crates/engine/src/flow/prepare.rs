@@ -64,7 +64,14 @@ pub(super) fn prepare(
             Prepared::Branches(forks)
         }
         StepKind::ForEach(spec) => Prepared::Branches(items(flow, log, path, spec)?),
-        StepKind::Call(spec) => Prepared::Input(computed(&spec.with)?),
+        StepKind::Call(spec) => {
+            let mut input = match spec.as_tool {
+                true => log.said_with_call(path),
+                false => Map::new(),
+            };
+            input.extend(computed(&spec.with)?);
+            Prepared::Input(input)
+        }
         StepKind::Tool(spec) => Prepared::Input(computed(&spec.args)?),
         StepKind::Ask(AskSpec::From(list)) => {
             Prepared::Questions(from_list(flow, log, path, list)?)

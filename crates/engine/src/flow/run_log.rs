@@ -377,6 +377,35 @@ impl RunLog {
             .filter(|(_, r)| r.status == StepStatus::Running);
         running.last().map(|(path, _)| path.as_str())
     }
+    /// The path of the flow that an agent's call of a tool is: below the agent's step, numbered by the calls of that tool.
+    pub fn path_of_call(&self, step: &str, tool: &str, call_id: &str) -> StepPath {
+        let mut same = self.calls(step).iter().filter(|call| call.tool == tool);
+        let at = same.position(|call| call.id == call_id).unwrap_or_default();
+        format!("{step}/{tool}[{}]", at + 1)
+    }
+    /// What the agent said with the call whose flow stands at `path`.
+    pub(super) fn said_with_call(&self, path: &str) -> Map<String, Value> {
+        let Some((step, segment)) = path.rsplit_once('/') else {
+            return Map::new();
+        };
+        let tool = step_id(segment);
+        let number = segment
+            .rsplit_once('[')
+            .map(|(_, n)| n.trim_end_matches(']'));
+        let number = number.and_then(|n| n.parse::<usize>().ok()).unwrap_or(1);
+        let mut same = self.calls(step).iter().filter(|call| call.tool == tool);
+        let said = same.nth(number.saturating_sub(1)).map(|call| &call.args);
+        said.and_then(Value::as_object).cloned().unwrap_or_default()
+    }
+    /// What came of a called flow that is at its end; None: it is not. Err: it failed, and why.
+    pub fn came_of(&self, path: &str) -> Option<Result<Value, String>> {
+        let record = self.step_record(path)?;
+        match record.status {
+            StepStatus::Done => Some(Ok(record.output.clone())),
+            StepStatus::Failed => Some(Err(record.error.clone().unwrap_or_default())),
+            _ => None,
+        }
+    }
     pub fn question(&self, id: &str) -> Option<&Question> {
         self.questions.get(id).map(|(_, q)| q)
     }

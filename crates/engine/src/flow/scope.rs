@@ -7,6 +7,7 @@ use super::run_log::{Frame, RunLog, StepRecord, StepStatus};
 use crate::condition::Condition;
 use crate::store::event::v1::seen_by_flows;
 use agentctl_base::model::ToolStatus;
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// The variables of every condition of a flow.
@@ -242,6 +243,22 @@ pub(super) fn value(
     condition
         .value(&scope(flow, log, path, condition))
         .map_err(|source| failed(path, source))
+}
+
+/// The values of some expressions, as the flow of the step at `path` sees them; `flow`: the run's own.
+///
+/// # Errors
+/// When one of them cannot be evaluated.
+pub fn evaluated(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    expressions: &IndexMap<String, Condition>,
+) -> Result<Map<String, Value>, FlowError> {
+    let of = flow.flow_at(path);
+    let values = expressions.iter();
+    let values = values.map(|(name, one)| Ok((name.clone(), value(of, log, path, one)?)));
+    values.collect()
 }
 
 pub(super) fn text(

@@ -70,6 +70,10 @@ pub struct AgentSpec {
     pub conversation: Option<ConversationSpec>,
     /// The key of the answer whose text is shown while it comes.
     pub speak: Option<String>,
+    /// The key of the answer that is a reply to a person: what it says is held against what was done.
+    pub reply_guard: Option<Box<str>>,
+    /// The flows that the agent calls as tools, each a step of the tool's name that calls it. Set when the pack is put together.
+    pub calls: Arc<Vec<Step>>,
 }
 
 /// What was said, as messages before the agent's task.
@@ -214,6 +218,8 @@ pub struct CallSpec {
     pub with: IndexMap<String, Condition>,
     /// Field of the flow that calls → what of the `output` goes into it.
     pub take: IndexMap<String, Condition>,
+    /// It is a tool of the agent whose step it stands in: what the model says with the call is input too, as far as `with` does not say it.
+    pub as_tool: bool,
 }
 
 /// How branches come together again.

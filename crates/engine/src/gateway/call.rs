@@ -14,7 +14,7 @@ use crate::toolset::{
 };
 use agentctl_base::decision::Decision;
 use agentctl_base::foreign::split_foreign;
-use agentctl_base::model::ToolCall;
+use agentctl_base::model::{ToolCall, ToolResult};
 use agentctl_base::question::Question;
 use serde_json::{Map, Value, json};
 
@@ -51,12 +51,32 @@ impl Gateway {
                 self.hold(cx, exact, &mut question);
                 Ok(Settled::NeedsApproval(question))
             }
-            Ok(Settled::Done(result)) => {
+            Ok(settled) => {
                 self.let_go(cx, &journaled);
-                Ok(Settled::Done(result))
+                Ok(settled)
             }
             // A backend that could not be reached: the call is made again.
             Err(error) => Err(error),
+        }
+    }
+
+    /// The result of a call that was [`Settled::Begun`], journaled. `came`: the output of its flow, or why there is none.
+    pub fn came_of(
+        &self,
+        cx: &mut CallContext<'_>,
+        call: &ToolCall,
+        came: Result<Value, String>,
+    ) -> Result<ToolResult, Fault> {
+        let outcome = match came {
+            Ok(output) => Outcome::Ok(output),
+            Err(why) => Outcome::failed(why, "tools.flow", "tell the user that it did not work"),
+        };
+        match self.finish(cx, &self.journaled(call), Ok(outcome), None, false)? {
+            Settled::Done(result) => Ok(result),
+            // `finish` gives nothing else.
+            Settled::NeedsApproval(_) | Settled::Begun => {
+                Err(Fault::Kept("the result of a call was lost".to_owned()))
+            }
         }
     }
 
@@ -109,6 +129,17 @@ impl Gateway {
                 return self.refuse(cx, journaled, deny("tools.unknown", why));
             }
             Parsed::Change(change) => change,
+            Parsed::Flow => {
+                let permission = Reserved::new(decision, || (what(), exact));
+                return match self.verdict(cx, &[permission], journaled, None) {
+                    Verdict::Go(decision) => {
+                        self.intent(cx, journaled, decision, None, false)?;
+                        Ok(Settled::Begun)
+                    }
+                    Verdict::Refuse(decision) => self.refuse(cx, journaled, decision),
+                    Verdict::Ask(question) => Ok(Settled::NeedsApproval(question)),
+                };
+            }
         };
 
         let unplanned = match change.plan(&mut self.inner(cx), &exact).await {

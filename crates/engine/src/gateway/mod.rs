@@ -27,6 +27,7 @@ use agentctl_base::model::{ToolResult, ToolSpec};
 use agentctl_base::question::Question;
 use agentctl_base::{strict_json, untrusted};
 use jiff::Timestamp;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// One call's surroundings.
@@ -38,6 +39,8 @@ pub struct CallContext<'a> {
     pub offered: Option<&'a [String]>,
     /// False where nobody can ever answer: then what would be asked is refused.
     pub can_ask: bool,
+    /// Arguments that the program fills: no model sees or sets them.
+    pub bound: Option<&'a Map<String, Value>>,
     pub guards: &'a mut GuardState,
     pub recorder: &'a mut dyn Recorder,
 }
@@ -57,6 +60,8 @@ pub enum Settled {
     Done(ToolResult),
     /// Nothing happened and nothing was journaled: ask the user, record question and answer, then make the same call again.
     NeedsApproval(Box<Question>),
+    /// Journaled as begun: the run works on the flow that the tool is, then [`Gateway::came_of`] has its result.
+    Begun,
 }
 
 /// The door itself.
@@ -190,6 +195,8 @@ impl Gateway {
         let now = cx.recorder.now();
         Cx {
             role: cx.role,
+            step: cx.step,
+            bound: cx.bound,
             can_ask: cx.can_ask,
             guards: &mut *cx.guards,
             recorder: &mut *cx.recorder,

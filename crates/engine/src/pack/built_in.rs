@@ -76,9 +76,15 @@ impl BuiltIn {
 
     /// Names of the skills' folders, sorted.
     pub(super) fn skill_names(&self) -> Vec<String> {
-        let skills = self.below("skills/".to_owned());
-        skills
-            .filter_map(|(path, _)| path.strip_suffix("/SKILL.md"))
+        self.folders("skills", "SKILL.md")
+    }
+
+    /// Names of the folders right in a folder that have this file, sorted.
+    pub(super) fn folders(&self, folder: &str, file: &str) -> Vec<String> {
+        let below = self.below(format!("{folder}/"));
+        let end = format!("/{file}");
+        below
+            .filter_map(|(path, _)| path.strip_suffix(end.as_str()))
             .filter(|name| !name.contains('/'))
             .map(str::to_owned)
             .collect()

@@ -3,7 +3,8 @@
 use super::channels::{self, Channels};
 use super::root::Root;
 use super::source::{BUILT_IN, Source};
-use agentctl_base::yaml::{self, Node, Problem, Problems};
+use agentctl_base::yaml::{self, Node, Place, Problem, Problems};
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -25,6 +26,17 @@ pub struct Manifest {
     pub data: BTreeMap<String, String>,
     /// How requests from outside are read and answered.
     pub channels: Channels,
+    /// Flows that are made of another one's file, by name.
+    pub flows: BTreeMap<String, Instance>,
+}
+
+/// A flow that is made of a pattern: `${NAME}` in that file becomes the value of the name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instance {
+    /// The name of the pattern: `sub` for `agents/sub.flow.yaml`. A pattern is no flow itself.
+    pub from: String,
+    pub values: BTreeMap<String, String>,
+    place: Place,
 }
 
 const KEYS: &[&str] = &[
@@ -35,6 +47,7 @@ const KEYS: &[&str] = &[
     "requires",
     "data",
     "channels",
+    "flows",
 ];
 
 /// The flow of `agents/flow.yaml`.
@@ -170,6 +183,84 @@ fn read(node: &Node, folder: &str, problems: &mut Problems) -> Manifest {
         requires,
         data,
         channels: channels::read(node.get("channels"), problems),
+        flows: instances(node.get("flows"), problems),
+    }
+}
+
+fn instances(node: Option<&Node>, problems: &mut Problems) -> BTreeMap<String, Instance> {
+    let mut instances = BTreeMap::new();
+    let Some(node) = node else { return instances };
+    if node.as_map().is_none() {
+        problems.add(
+            node.place,
+            "flows is a map: a name, and {from: PATTERN, NAME: value}",
+        );
+    }
+    for entry in node.as_map().unwrap_or_default() {
+        let mut values = BTreeMap::new();
+        for value in entry.value.as_map().unwrap_or_default() {
+            match value.value.as_text() {
+                Some(text) if is_value(text) => {
+                    values.insert(value.key.clone(), text.to_owned());
+                }
+                _ => problems.add(
+                    value.value.place,
+                    "a value of a pattern is a text of letters, digits, blanks, _ and -",
+                ),
+            }
+        }
+        let Some(from) = values.remove("from").filter(|_| is_name(&entry.key)) else {
+            problems.add(
+                entry.key_place,
+                "a flow that is made of a pattern needs a name and `from`",
+            );
+            continue;
+        };
+        let instance = Instance {
+            from,
+            values,
+            place: entry.key_place,
+        };
+        instances.insert(entry.key.clone(), instance);
+    }
+    instances
+}
+
+/// What cannot end a text or an expression that it is put into.
+fn is_value(text: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, ' ' | '_' | '-');
+    !text.is_empty() && text.len() <= 64 && text.chars().all(plain)
+}
+
+/// Puts the flows that are made of patterns among the sources, and takes the patterns out.
+pub(super) fn instantiate(
+    instances: &BTreeMap<String, Instance>,
+    sources: &mut IndexMap<String, Source>,
+    problems: &mut Vec<Problem>,
+) {
+    for (name, instance) in instances {
+        let Some(pattern) = sources.get(&instance.from).cloned() else {
+            problems.push(Problem {
+                file: MANIFEST.to_owned(),
+                place: instance.place,
+                message: format!("there is no flow {:?} to make {name:?} of", instance.from),
+            });
+            continue;
+        };
+        let text = instance
+            .values
+            .iter()
+            .fold(pattern.text, |text, (key, value)| {
+                text.replace(&format!("${{{key}}}"), value)
+            });
+        let source = Source {
+            file: pattern.file,
+            text,
+        };
+        sources.insert(name.clone(), source);
+    }
+    for instance in instances.values() {
+        sources.shift_remove(&instance.from);
     }
 }
 

@@ -4,7 +4,9 @@
 mod agents;
 mod built_in;
 mod channels;
+mod delegates;
 mod files;
+mod flows;
 mod frontmatter;
 mod keys;
 mod manifest;
@@ -13,6 +15,10 @@ mod named_tests;
 mod root;
 mod skills;
 mod source;
+mod tool;
+mod tools;
+#[cfg(test)]
+mod tools_tests;
 #[cfg(test)]
 mod vocabulary_tests;
 
@@ -22,13 +28,16 @@ pub use channels::{Channels, Fault, MAX_KEY_PART, Taken, Webhook};
 pub use files::{MAX_PACK_FILE, PackFiles, SKILL_FOLDERS, Use, is_agent_file, is_flow_file};
 pub use manifest::{MAIN_FLOW, MANIFEST, Manifest, is_name};
 pub use skills::{SkillHead, SkillSource};
+pub use tool::{DeclaredTool, Requires, ToolKind, ToolLimits};
+pub use tools::{TOOL_FILES, TOOLS};
 
-use crate::flow::{self, Flow, FlowFile, Known};
+use crate::flow::{self, Flow};
 use crate::policy::Policy;
+use crate::vocabulary::Vocabulary;
 use agentctl_base::canonical::hex;
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::yaml::{self, Place, Problem};
-use files::flow_name;
+use flows::{OfFlows, flow_path, flows};
 use indexmap::IndexMap;
 use root::Root;
 use serde_json::{Map, Value};
@@ -56,6 +65,8 @@ pub struct Pack {
     /// `agents/offline.yaml`: what a model that needs no network does for each task. None: the pack has none.
     pub offline: Option<Arc<Value>>,
     pub policy: Policy,
+    /// The tools of the pack's own files, by id, sorted.
+    pub tools: IndexMap<String, DeclaredTool>,
     /// Sorted by name.
     pub skills: Vec<SkillHead>,
     /// sha-256 (hex) over agents, flow, policy and the skills' texts.
@@ -209,9 +220,11 @@ fn read(
     let data = Arc::new(data);
     let left_out = &options.files.left_out;
     let skills = skills::load(root, shared, left_out, problems, warnings);
+    let (tools, tool_sources) = tools::load(root, root.built_in.vocabulary(), problems);
+    let vocabulary = tools::named(&tools, root.built_in.vocabulary(), problems);
     let agent_sources = agents::sources(root, problems);
     let mut agents = agents::load(&agent_sources, problems, warnings);
-    let (policy, policy_sources) = policy(root, options, problems);
+    let (policy, policy_sources) = policy(root, options, &vocabulary, problems);
     if let Some(policy) = &policy {
         warnings.extend_from_slice(policy.notes());
         grants(&mut agents, policy, warnings);
@@ -229,8 +242,15 @@ fn read(
     }
     // A file of data that cannot be read is one mistake: what the flows say of it is none.
     let known_data = is_whole.then_some(&data);
-    let (flows, flow_sources) = flows(root, &agents, known_data, problems);
+    let of_flows = OfFlows {
+        agents: &agents,
+        vocabulary: &vocabulary,
+        data: known_data,
+        instances: &manifest.flows,
+    };
+    let (mut flows, flow_sources) = flows(root, &of_flows, problems);
     if let Some(policy) = &policy {
+        delegates::attach(&mut flows, &tools, &agents, policy, problems);
         for loaded in flows.values() {
             tool_steps(&loaded.flow, policy, &loaded.file, problems);
         }
@@ -279,6 +299,11 @@ fn read(
             .iter()
             .map(|source| (OFFLINE_FILE.to_owned(), source)),
     );
+    texts.extend(
+        tool_sources
+            .iter()
+            .map(|(path, source)| (path.clone(), source)),
+    );
     let own = texts.iter().filter(|(_, source)| !source.is_built_in());
     let mut overrides: Vec<String> = own.clone().map(|(_, source)| source.file.clone()).collect();
     for (_, source) in own {
@@ -292,6 +317,8 @@ fn read(
         }
     }
     overrides.sort();
+    // One file may be several flows.
+    overrides.dedup();
     let hash = hash(&texts, &skills);
     let LoadedFlow { flow, file } = entry?;
     let named = Some(root.built_in.name()).filter(|name| !name.is_empty());
@@ -305,6 +332,7 @@ fn read(
         data,
         offline: offline.map(|node| Arc::new(node.to_json())),
         policy: policy?,
+        tools,
         skills,
         hash,
         warnings: Vec::new(),
@@ -316,9 +344,9 @@ fn read(
 fn policy(
     root: Root<'_>,
     options: &LoadOptions,
+    vocabulary: &Vocabulary,
     problems: &mut Vec<Problem>,
 ) -> (Option<Policy>, Vec<(&'static str, Source)>) {
-    let vocabulary = root.built_in.vocabulary();
     let own = root.own(POLICY_FILE, problems);
     let Some(base_source) = root.built_in(POLICY_FILE) else {
         let Some(own) = own else {
@@ -357,80 +385,6 @@ fn policy(
     let mut sources = vec![(POLICY_FILE, base_source)];
     sources.extend(own.map(|own| ("project policy", own)));
     (policy, sources)
-}
-
-/// The path of a flow's file below the pack's folder.
-fn flow_path(name: &str) -> String {
-    match name {
-        MAIN_FLOW => FLOW_FILE.to_owned(),
-        name => format!("agents/{name}.flow.yaml"),
-    }
-}
-
-fn flows(
-    root: Root<'_>,
-    agents: &IndexMap<String, Agent>,
-    data: Option<&Arc<Map<String, Value>>>,
-    problems: &mut Vec<Problem>,
-) -> (IndexMap<String, LoadedFlow>, IndexMap<String, Source>) {
-    let names: Vec<String> = agents.keys().cloned().collect();
-    let known = Known {
-        agents: Some(&names),
-        vocabulary: Some(root.built_in.vocabulary()),
-        data,
-    };
-    let mut sources = IndexMap::new();
-    let mut bases = IndexMap::new();
-    for file in root.names("agents", problems) {
-        let Some(name) = flow_name(&file) else {
-            continue;
-        };
-        let path = flow_path(name);
-        if let Some(source) = root.source(&path, problems) {
-            if !source.is_built_in()
-                && let Some(base) = root.built_in(&path)
-            {
-                bases.insert(name.to_owned(), base);
-            }
-            sources.insert(name.to_owned(), source);
-        }
-    }
-    let mut flows = IndexMap::new();
-    for (name, source) in &sources {
-        let others = others(name, &sources);
-        match flow::load_with(&source.text, &source.file, known, &others) {
-            Ok(mut flow) => {
-                if let Some(base) = bases.get(name) {
-                    // Its agents are not asked for: the project's may be others.
-                    let known = Known {
-                        agents: None,
-                        ..known
-                    };
-                    match flow::load_with(&base.text, &base.file, known, &others) {
-                        Ok(base) => flow.inherit(&base),
-                        // Without it the guards of its fields would be gone.
-                        Err(found) => problems.extend(found),
-                    }
-                }
-                let file = source.file.clone();
-                flows.insert(name.clone(), LoadedFlow { flow, file });
-            }
-            Err(found) => problems.extend(found),
-        }
-    }
-    (flows, sources)
-}
-
-/// The flows that a step of the one of this name may call.
-fn others<'s>(name: &str, sources: &'s IndexMap<String, Source>) -> Vec<FlowFile<'s>> {
-    let files = sources.iter().filter(|(other, _)| *other != name);
-    files
-        .map(|(name, source)| FlowFile {
-            name,
-            file: &source.file,
-            text: &source.text,
-        })
-        .collect()
 }
 
 /// sha-256 over every text that a run of the pack follows.

@@ -63,6 +63,29 @@ impl Root<'_> {
         names
     }
 
+    /// The names of the folders right in a folder of the pack that have one of these files, sorted.
+    pub fn folders(
+        &self,
+        folder: &str,
+        files: &[&str],
+        problems: &mut Vec<Problem>,
+    ) -> BTreeSet<String> {
+        let built_in = files
+            .iter()
+            .flat_map(|file| self.built_in.folders(folder, file));
+        let mut names: BTreeSet<String> = built_in.collect();
+        if let Some(project) = self.project {
+            let place = project.join(self.path(folder));
+            let own = self.own_names(folder, problems).into_iter();
+            names.extend(own.filter(|name| {
+                files
+                    .iter()
+                    .any(|file| place.join(name).join(file).symlink_metadata().is_ok())
+            }));
+        }
+        names
+    }
+
     fn own_names(&self, folder: &str, problems: &mut Vec<Problem>) -> Vec<String> {
         let Some(project) = self.project else {
             return Vec::new();

@@ -9,7 +9,7 @@ use super::program::Program;
 use super::reader::Reader;
 use crate::condition::{Condition, ORIGIN_FUNCTIONS};
 use crate::nearest::nearest;
-use crate::vocabulary::{Capability, Does, Vocabulary};
+use crate::vocabulary::{Capability, DELEGATE, Does, Vocabulary};
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::yaml::{self, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
@@ -288,15 +288,8 @@ impl Reader {
     }
 
     fn capabilities(&mut self, node: &Node, role: &str) -> BTreeSet<Capability> {
-        let Some(items) = node.as_list() else {
-            self.problems.add(
-                node.place,
-                format!("the role {role:?} must have a list of capabilities"),
-            );
-            return BTreeSet::new();
-        };
         let mut can = BTreeSet::new();
-        for item in items {
+        for item in self.granted_items(node, role) {
             let name = item.as_text().unwrap_or_default();
             if let Some(capability) = self.vocabulary().capability(name) {
                 can.insert(capability);
@@ -317,7 +310,43 @@ impl Reader {
                 self.problems.add(item.place, message);
             }
         }
+        let vocabulary = self.vocabulary().clone();
+        let flow = vocabulary
+            .flows()
+            .find(|tool| can.contains(&Capability::named(tool)));
+        if let Some(tool) = flow.filter(|_| !can.contains(&DELEGATE)) {
+            let message = format!(
+                "the role {role:?} has the tool {tool}, which calls another agent: it needs {DELEGATE} too"
+            );
+            self.problems.add(node.place, message);
+        }
         can
+    }
+
+    /// A list of capabilities and of the pack's own tools, or a map of `can` and `tools`.
+    fn granted_items<'n>(&mut self, node: &'n Node, role: &str) -> Vec<&'n Node> {
+        if let Some(items) = node.as_list() {
+            return items.iter().collect();
+        }
+        if node.as_map().is_none() {
+            self.problems.add(
+                node.place,
+                format!("the role {role:?} must have a list of capabilities"),
+            );
+            return Vec::new();
+        }
+        self.keys(node, "a role", &["can", "tools"]);
+        let parts = ["can", "tools"].into_iter().filter_map(|key| node.get(key));
+        let mut items = Vec::new();
+        for part in parts {
+            match part.as_list() {
+                Some(list) => items.extend(list),
+                None => self
+                    .problems
+                    .add(part.place, "a list of names must stand here"),
+            }
+        }
+        items
     }
 
     fn rule(&mut self, node: &Node) -> Option<Rule> {

@@ -34,8 +34,17 @@ struct Desk<'a> {
 
 impl<'a> Driver<'a> {
     pub(super) async fn drive(&mut self) -> Result<Stop, RunError> {
+        self.drive_to_end(None).await
+    }
+
+    /// The same for the flow that an agent's call of a tool is; `path`: where that flow stands. Ended: something came of it.
+    pub(super) async fn drive_called(&mut self, path: &str) -> Result<Stop, RunError> {
+        self.drive_to_end(Some(path)).await
+    }
+
+    async fn drive_to_end(&mut self, called: Option<&str>) -> Result<Stop, RunError> {
         let mut desk = Desk::default();
-        let end = self.go_on(&mut desk).await;
+        let end = self.go_on(&mut desk, called).await;
         // A journal that cannot be written is not written to.
         if !matches!(end, Err(RunError::Store(_))) {
             let waits = !matches!(end, Ok(Stop::Interrupted(_)));
@@ -44,8 +53,8 @@ impl<'a> Driver<'a> {
         end
     }
 
-    /// Goes on until something stops the run.
-    async fn go_on(&mut self, desk: &mut Desk<'a>) -> Result<Stop, RunError> {
+    /// Goes on until something stops the run. `called`: only in the flow that stands there.
+    async fn go_on(&mut self, desk: &mut Desk<'a>, called: Option<&str>) -> Result<Stop, RunError> {
         let mut decisions = 0;
         loop {
             // Whoever listens for signals may share this thread; a model that answers at once would never let it run.
@@ -53,8 +62,15 @@ impl<'a> Driver<'a> {
             if let Some(cause) = self.cancel.cause() {
                 return Ok(Stop::Interrupted(cause));
             }
-            let mut actions = flow::ready(self.recorder.flow, &self.recorder.log)
-                .map_err(|e| RunError::Pack(e.to_string()))?;
+            let (whole, log) = (self.recorder.flow, &self.recorder.log);
+            let ready = match called {
+                None => flow::ready(whole, log).map(Some),
+                Some(path) => flow::ready_called(whole, log, path),
+            };
+            let ready = ready.map_err(|e| RunError::Pack(e.to_string()))?;
+            let Some(mut actions) = ready else {
+                return Ok(Stop::Ended);
+            };
             self.let_go(desk, &actions);
             if let [Action::Record(event)] = actions.as_slice() {
                 decisions += 1;

@@ -250,9 +250,13 @@ impl Driver<'_> {
         call: &ToolCall,
     ) -> Result<Result<ToolResult, Stop>, RunError> {
         let mut approved: Vec<String> = Vec::new();
+        if self.has_begun_a_flow(step, call) {
+            return self.flow_of_tool(step, role, call).await;
+        }
         if let Some(result) = self.settled(step, role, offered, call).await? {
             return Ok(Ok(result));
         }
+        let bound = self.bound(step, &call.name)?;
         loop {
             if let Some(cause) = self.cancel.cause() {
                 return Ok(Err(Stop::Interrupted(cause)));
@@ -272,6 +276,7 @@ impl Driver<'_> {
                     step,
                     offered,
                     can_ask: true,
+                    bound: bound.as_ref(),
                     guards: &mut self.guards,
                     recorder: &mut self.recorder,
                 };
@@ -288,6 +293,7 @@ impl Driver<'_> {
             self.recorder.sound()?;
             match settled.map_err(gateway_error)? {
                 Settled::Done(result) => return Ok(Ok(result)),
+                Settled::Begun => return self.flow_of_tool(step, role, call).await,
                 Settled::NeedsApproval(question) => {
                     let key = question.approves.clone().unwrap_or_default();
                     if approved.contains(&key) {
@@ -329,6 +335,7 @@ impl Driver<'_> {
             step,
             offered,
             can_ask: true,
+            bound: None,
             guards: &mut self.guards,
             recorder: &mut self.recorder,
         };

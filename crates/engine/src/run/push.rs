@@ -56,6 +56,7 @@ pub async fn push(
                 step: STEP,
                 offered: None,
                 can_ask,
+                bound: None,
                 guards: &mut session_run.guards,
                 recorder: &mut session_run.recorder,
             };
@@ -64,6 +65,7 @@ pub async fn push(
             let question = match settled.map_err(gateway_error)? {
                 Settled::Done(result) => break result,
                 Settled::NeedsApproval(question) => *question,
+                Settled::Begun => return Err(RunError::Internal("a push began a flow".into())),
             };
             session_run.record(
                 Event::QuestionAsked {

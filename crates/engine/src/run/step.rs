@@ -273,7 +273,7 @@ impl<'a> Driver<'a> {
         Ok(None)
     }
 
-    fn spec(&self, step: &AgentStep) -> Option<&AgentSpec> {
+    pub(super) fn spec(&self, step: &AgentStep) -> Option<&AgentSpec> {
         match &self.recorder.flow.step_at(&step.path)?.kind {
             StepKind::Agent(spec) => Some(spec),
             _ => None,
@@ -318,6 +318,7 @@ impl<'a> Driver<'a> {
                 message: "no field can have this name; leave it out".into(),
             });
         }
+        refusals.extend(self.reply_faults(step, answer)?);
         let taken = flow::patch_of(whole, &self.recorder.log, &step.path, answer);
         let patch = taken.unwrap_or_else(|refusal| {
             refusals.push(refusal);

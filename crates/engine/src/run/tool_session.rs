@@ -232,6 +232,7 @@ impl ToolSession {
                 step,
                 offered: Some(&self.offered),
                 can_ask: false,
+                bound: None,
                 guards: &mut session_run.guards,
                 recorder: &mut session_run.recorder,
             };
@@ -246,9 +247,9 @@ impl ToolSession {
         let journaled = trace.and_then(|trace| trace.results.get(&call.id)).cloned();
         let result = match settled {
             Some(Ok(Settled::Done(result))) => result,
-            Some(Ok(Settled::NeedsApproval(_))) => {
+            Some(Ok(Settled::NeedsApproval(_) | Settled::Begun)) => {
                 return Err(RunError::Internal(
-                    "a call asked where nobody can be asked".into(),
+                    "a call asked, or began a flow, where neither can be".into(),
                 ));
             }
             Some(Err(error @ (Fault::Store(_) | Fault::Kept(_)))) => {

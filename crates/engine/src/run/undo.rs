@@ -233,6 +233,7 @@ impl Driver<'_> {
                 step,
                 offered: None,
                 can_ask: false,
+                bound: None,
                 guards: &mut self.guards,
                 recorder: &mut self.recorder,
             };

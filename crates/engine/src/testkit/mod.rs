@@ -207,6 +207,7 @@ impl Bench {
             step: "s",
             offered: self.offered.as_deref(),
             can_ask: self.can_ask,
+            bound: None,
             guards: &mut self.guards,
             recorder: &mut self.desk,
         };
@@ -217,6 +218,7 @@ impl Bench {
         match self.raw(role, tool, &args.to_string()).await.unwrap() {
             Settled::Done(result) => result,
             Settled::NeedsApproval(question) => panic!("asks: {question:?}"),
+            Settled::Begun => panic!("began a flow"),
         }
     }
 
@@ -235,6 +237,7 @@ impl Bench {
 
     pub async fn asked(&mut self, role: &str, tool: &str, args: Value) -> Question {
         match self.raw(role, tool, &args.to_string()).await.unwrap() {
+            Settled::Begun => panic!("began a flow"),
             Settled::NeedsApproval(question) => *question,
             Settled::Done(result) => panic!("done: {result:?}"),
         }

@@ -15,7 +15,8 @@ use agentctl_base::model::ToolSpec;
 use agentctl_base::question::Question;
 use agentctl_mcp::serve::Hints;
 use jiff::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.
 pub trait Recorder: Send {
@@ -49,6 +50,22 @@ pub enum Fault {
     Kept(String),
 }
 
+/// JSON Schema of a tool's arguments: made by its code, or read from its file.
+#[derive(Debug, Clone)]
+pub enum Arguments {
+    Made(fn() -> Value),
+    Given(Arc<Value>),
+}
+
+impl Arguments {
+    pub fn value(&self) -> Value {
+        match self {
+            Arguments::Made(make) => make(),
+            Arguments::Given(schema) => (**schema).clone(),
+        }
+    }
+}
+
 /// One tool, as models, policies and other agents' clients are told of it.
 #[derive(Debug, Clone)]
 pub struct Head {
@@ -63,7 +80,7 @@ pub struct Head {
     pub makes_or_deletes: bool,
     pub description: &'static str,
     /// JSON Schema of its arguments.
-    pub schema: fn() -> Value,
+    pub schema: Arguments,
     /// What a client may show or ask by: it may take something away.
     pub destructive: bool,
     /// The same call again changes nothing more.
@@ -87,7 +104,7 @@ impl Head {
             repeatable: false,
             makes_or_deletes: false,
             description,
-            schema,
+            schema: Arguments::Made(schema),
             destructive: false,
             idempotent: true,
             open_world: false,
@@ -109,7 +126,7 @@ impl Head {
         ToolSpec {
             name: self.name.to_owned(),
             description: self.description.to_owned(),
-            parameters: (self.schema)(),
+            parameters: self.schema.value(),
         }
     }
 }
@@ -117,6 +134,10 @@ impl Head {
 /// What a call may know and use besides its arguments.
 pub struct Cx<'a> {
     pub role: &'a str,
+    /// The flow step's path.
+    pub step: &'a str,
+    /// Arguments that the program fills: no model sees or sets them.
+    pub bound: Option<&'a Map<String, Value>>,
     /// False where nobody can ever answer: then what would be asked is refused.
     pub can_ask: bool,
     pub guards: &'a mut GuardState,
@@ -137,6 +158,8 @@ impl Cx<'_> {
 pub enum Parsed {
     Read(Box<dyn Read>),
     Change(Box<dyn Change>),
+    /// The run works on another flow, and what comes of that is the answer: the driver's to do.
+    Flow,
 }
 
 /// What a read came to; Err: what it reads from failed.

@@ -8,8 +8,8 @@ mod none;
 mod resource;
 
 pub use call::{
-    Act, Answer, Change, Cx, Fault, Head, Keep, Parsed, Performed, Plan, Planning, Read, Recorder,
-    Reserved, Settling, Touches,
+    Act, Answer, Arguments, Change, Cx, Fault, Head, Keep, Parsed, Performed, Plan, Planning, Read,
+    Recorder, Reserved, Settling, Touches,
 };
 pub use content::{
     Outcome, PAGE_BYTES, Page, backend_failure, error_content, is_unreachable, page, text_page,

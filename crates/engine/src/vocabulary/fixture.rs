@@ -58,6 +58,7 @@ pub(crate) fn words() -> Words {
         }],
         reports: vec!["items"],
         report: None,
+        ..Words::default()
     }
 }
 

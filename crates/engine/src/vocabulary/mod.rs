@@ -8,6 +8,7 @@ pub use capability::{Capability, Carries, Does};
 use crate::claims::{Claim, Reported};
 use crate::condition::{self, Function};
 use agentctl_base::foreign::split_foreign;
+use agentctl_base::yaml::{Node, Place};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -21,6 +22,32 @@ pub struct NamedTool {
     /// A call changes something that stays.
     pub changes: bool,
 }
+
+/// What is wrong in a part of a file, and where.
+pub type Faults = Vec<(Place, String)>;
+
+/// Checks a part of a tool file; the texts are the names of the values that a call has.
+pub type CheckKind = fn(&Node, &[String]) -> Faults;
+
+/// What a pack's tool file may be (`kind: NAME`), besides a flow.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    pub name: &'static str,
+    /// Checks what stands under that name in the file; `values`: what a call of the tool has, by the file. Empty: it is right.
+    pub check: CheckKind,
+}
+
+/// A tool that a pack's file declares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeclaredName {
+    pub name: &'static str,
+    pub does: Does,
+    /// It is a flow that an agent calls.
+    pub is_flow: bool,
+}
+
+/// What a role needs to call a flow as a tool, besides the tool itself.
+pub const DELEGATE: Capability = Capability::named("delegate");
 
 /// What an agent may claim in a field of the flow (`fact: NAME`).
 #[derive(Clone, Copy)]
@@ -58,6 +85,10 @@ pub struct Words {
     pub facts: Vec<Fact>,
     /// Names of the sections of a run's report that a flow's field may make.
     pub reports: Vec<&'static str>,
+    /// What tool files may be.
+    pub kinds: Vec<Kind>,
+    /// Tools that a pack's files declare: granted by their own name.
+    pub declared: Vec<DeclaredName>,
     /// Makes the toolset's sections of a run's report; None: it has none.
     pub report: Option<fn(&Reported<'_>) -> Sections>,
 }
@@ -161,6 +192,52 @@ impl Vocabulary {
         } else {
             Err(VocabularyError(problems))
         }
+    }
+
+    /// The same, where tool files may be these besides.
+    #[must_use]
+    pub fn with_kinds(&self, kinds: &[Kind]) -> Vocabulary {
+        let mut words = (*self.0).clone();
+        words.kinds.extend_from_slice(kinds);
+        Vocabulary(Arc::new(words))
+    }
+
+    pub fn kinds(&self) -> &[Kind] {
+        &self.0.kinds
+    }
+
+    /// The same with the tools of a pack's files, each with a capability of its own name. A name that is taken already is given back.
+    pub fn with_declared(&self, declared: &[DeclaredName]) -> (Vocabulary, Vec<&'static str>) {
+        let mut words = (*self.0).clone();
+        let mut taken = Vec::new();
+        for tool in declared {
+            if self.is_tool(tool.name) || self.capability(tool.name).is_some() {
+                taken.push(tool.name);
+                continue;
+            }
+            let capability = Capability::named(tool.name);
+            words.capabilities.push((capability, tool.does));
+            words.tools.push(NamedTool {
+                name: tool.name,
+                capability,
+                changes: tool.does == Does::Change && !tool.is_flow,
+            });
+            words.declared.push(tool.clone());
+        }
+        if declared.iter().any(|tool| tool.is_flow) {
+            words.retired.retain(|(name, _)| *name != DELEGATE.name());
+            if !words.capabilities.iter().any(|(c, _)| *c == DELEGATE) {
+                words.capabilities.push((DELEGATE, Does::Change));
+            }
+        }
+        words.tools.sort_by_key(|tool| tool.name);
+        (Vocabulary(Arc::new(words)), taken)
+    }
+
+    /// The declared tools that are flows.
+    pub(crate) fn flows(&self) -> impl Iterator<Item = &'static str> + '_ {
+        let declared = self.0.declared.iter();
+        declared.filter(|tool| tool.is_flow).map(|tool| tool.name)
     }
 
     /// Sorted by name.

@@ -64,5 +64,6 @@ async fn pushed(b: &mut Bench, after: &Workflow, over: Option<(WorkflowId, Strin
     match gateway.by_user(&mut cx, &own).await.unwrap() {
         Settled::Done(result) => result,
         Settled::NeedsApproval(question) => panic!("asks: {question:?}"),
+        Settled::Begun => panic!("began a flow"),
     }
 }

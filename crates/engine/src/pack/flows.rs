@@ -1,0 +1,97 @@
+//! The flows of a pack: those of its files, and those that are made of a pattern.
+
+use super::agents::Agent;
+use super::files::flow_name;
+use super::manifest::{self, Instance, MAIN_FLOW};
+use super::root::Root;
+use super::source::Source;
+use super::{FLOW_FILE, LoadedFlow};
+use crate::flow::{self, FlowFile, Known};
+use crate::vocabulary::Vocabulary;
+use agentctl_base::yaml::Problem;
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The path of a flow's file below the pack's folder.
+pub(super) fn flow_path(name: &str) -> String {
+    match name {
+        MAIN_FLOW => FLOW_FILE.to_owned(),
+        name => format!("agents/{name}.flow.yaml"),
+    }
+}
+
+/// What the flows of a pack are read with.
+pub(super) struct OfFlows<'a> {
+    pub agents: &'a IndexMap<String, Agent>,
+    pub vocabulary: &'a Vocabulary,
+    pub data: Option<&'a Arc<Map<String, Value>>>,
+    pub instances: &'a BTreeMap<String, Instance>,
+}
+
+pub(super) fn flows(
+    root: Root<'_>,
+    of: &OfFlows<'_>,
+    problems: &mut Vec<Problem>,
+) -> (IndexMap<String, LoadedFlow>, IndexMap<String, Source>) {
+    let names: Vec<String> = of.agents.keys().cloned().collect();
+    let known = Known {
+        agents: Some(&names),
+        vocabulary: Some(of.vocabulary),
+        data: of.data,
+    };
+    let mut sources = IndexMap::new();
+    let mut bases = IndexMap::new();
+    for file in root.names("agents", problems) {
+        let Some(name) = flow_name(&file) else {
+            continue;
+        };
+        let path = flow_path(name);
+        if let Some(source) = root.source(&path, problems) {
+            if !source.is_built_in()
+                && let Some(base) = root.built_in(&path)
+            {
+                bases.insert(name.to_owned(), base);
+            }
+            sources.insert(name.to_owned(), source);
+        }
+    }
+    manifest::instantiate(of.instances, &mut sources, problems);
+    let mut flows = IndexMap::new();
+    for (name, source) in &sources {
+        let others = others(name, &sources);
+        match flow::load_with(&source.text, &source.file, known, &others) {
+            Ok(mut flow) => {
+                if let Some(base) = bases.get(name) {
+                    // Its agents are not asked for: the project's may be others.
+                    let known = Known {
+                        agents: None,
+                        ..known
+                    };
+                    match flow::load_with(&base.text, &base.file, known, &others) {
+                        Ok(base) => flow.inherit(&base),
+                        // Without it the guards of its fields would be gone.
+                        Err(found) => problems.extend(found),
+                    }
+                }
+                let file = source.file.clone();
+                flows.insert(name.clone(), LoadedFlow { flow, file });
+            }
+            Err(found) => problems.extend(found),
+        }
+    }
+    (flows, sources)
+}
+
+/// The flows that a step of the one of this name may call.
+fn others<'s>(name: &str, sources: &'s IndexMap<String, Source>) -> Vec<FlowFile<'s>> {
+    let files = sources.iter().filter(|(other, _)| *other != name);
+    files
+        .map(|(name, source)| FlowFile {
+            name,
+            file: &source.file,
+            text: &source.text,
+        })
+        .collect()
+}

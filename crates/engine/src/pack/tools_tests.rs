@@ -1,0 +1,195 @@
+//! Tool files: what is read of them, what is refused with its line, and flows that are tools.
+
+use super::{BuiltIn, LoadOptions, Pack, PackErrors, ToolKind, load};
+use crate::vocabulary::{Kind, Vocabulary, Words};
+use serde_json::json;
+use std::borrow::Cow;
+use std::path::Path;
+
+const POST: &str = "tool_id: post\nname: Post\ndescription: Posts a text.\nkind: wire\nwire: {}\nparameters:\n  text: {type: string, required: true, description: What}\n  times: {type: integer}\nbind: {who: input.user}\n";
+const ASK: &str = "tool_id: ask\nname: Ask\ndescription: Asks the helper.\nkind: flow\nflow: helper\nparameters: {task: {type: string, required: true, description: What}}\nbind: {who: input.user}\n";
+const TURN: &str = "name: turn\nsteps:\n  - id: main\n    agent: boss\n    task: serve\n    instructions: Serve.\n    contract: {type: object}\n";
+const HELPER: &str = "name: helper\ninput: {schema: {required: [task, who]}}\nsteps:\n  - id: work\n    agent: helper\n    task: work\n    instructions: Work.\n    contract: {type: object}\n";
+const POLICY: &str = "roles:\n  boss: {can: [delegate], tools: [ask]}\n  helper: [post]\n";
+
+fn agent(name: &str, tools: &str) -> String {
+    format!(
+        "---\nname: {name}\ndescription: d\nmodel: haiku\ntools: [{tools}]\nmaxTurns: 3\n---\nYou are {name}.\n"
+    )
+}
+
+fn pack(changed: &[(&str, &str)]) -> Result<Pack, PackErrors> {
+    let (boss, helper) = (agent("boss", "ask"), agent("helper", "post"));
+    let mut files: Vec<(&str, &str)> = vec![
+        ("pack.yaml", "name: desk\nentry: turn\n"),
+        ("agents/turn.flow.yaml", TURN),
+        ("agents/helper.flow.yaml", HELPER),
+        ("agents/policy.yaml", POLICY),
+        ("agents/boss.md", &boss),
+        ("agents/helper.md", &helper),
+        ("tools/post/tool.yaml", POST),
+        ("tools/ask/tool.yaml", ASK),
+    ];
+    for (path, text) in changed {
+        files.retain(|(known, _)| known != path);
+        files.push((path, text));
+    }
+    let files = files.into_iter().filter(|(_, text)| !text.is_empty());
+    let files = files.map(|(path, text)| (path.to_owned(), Cow::Owned(text.as_bytes().to_vec())));
+    let vocabulary = Vocabulary::new(Words::default()).unwrap();
+    let vocabulary = vocabulary.with_kinds(&[Kind {
+        name: "wire",
+        check: |node, _| match node.get("bad") {
+            Some(bad) => vec![(bad.place, "bad is bad".to_owned())],
+            None => Vec::new(),
+        },
+    }]);
+    let built_in = BuiltIn::named("desk", vocabulary, files);
+    load(&built_in, None, Path::new(""), &LoadOptions::default())
+}
+
+fn told(changed: &[(&str, &str)]) -> String {
+    pack(changed).map(|pack| pack.hash).unwrap_err().to_string()
+}
+
+#[test]
+fn a_tool_file_is_read_and_granted_by_its_name() {
+    let pack = pack(&[]).unwrap();
+    let post = &pack.tools["post"];
+    assert_eq!(
+        *post.parameters,
+        json!({"type": "object", "properties": {"text": {"type": "string", "description": "What"}, "times": {"type": "integer"}}, "required": ["text"], "additionalProperties": false})
+    );
+    assert!(post.changes, "what is not said changes something");
+    assert_eq!(post.kind.name(), "wire");
+    assert_eq!(pack.policy.allowed_tools("helper"), ["post"]);
+    assert_eq!(pack.policy.allowed_tools("boss"), ["ask"]);
+    assert_eq!(
+        pack.tools["ask"].kind,
+        ToolKind::Flow {
+            flow: "helper".into()
+        }
+    );
+    // The flow stands below the step of the agent that may call it, and nowhere else.
+    let turn = &pack.flows["turn"].flow;
+    assert!(turn.at("main/ask[1]/work").is_some());
+    assert!(turn.at("main/post[1]/work").is_none());
+    let with = |text: &str| self::pack(&[("tools/post/tool.yaml", text)]).unwrap().hash;
+    assert_ne!(
+        pack.hash,
+        with(&POST.replace("Posts a text", "Posts texts"))
+    );
+}
+
+#[test]
+fn a_broken_tool_file_is_told_with_its_line() {
+    let post = |from: &str, to: &str| told(&[("tools/post/tool.yaml", &POST.replace(from, to))]);
+    for (from, to, said) in [
+        (
+            "tool_id: post",
+            "tool_id: mail",
+            "tool.yaml:1:10: tool_id is \"mail\"",
+        ),
+        (
+            "kind: wire",
+            "kind: wires",
+            "tool.yaml:4:7: \"wires\" is no kind of tool; there are flow, wire",
+        ),
+        ("wire: {}", "wire: {bad: 1}", "tool.yaml:5:13: bad is bad"),
+        (
+            "type: integer",
+            "type: whole",
+            "the type of a parameter is one of",
+        ),
+        (
+            "who: input.user",
+            "text: input.user",
+            "\"text\" is bound by the program",
+        ),
+        (
+            "who: input.user",
+            "who: state.user",
+            "unknown variable `state`",
+        ),
+        ("name: Post", "nme: Post", "a tool has no \"nme\""),
+        (
+            "kind: wire",
+            "kind: wire\nrequires: list",
+            "requires the tool \"list\", which the pack does not have",
+        ),
+        (
+            "kind: wire",
+            "kind: wire\ncache: {seconds: 5}",
+            "only a tool with effect: reads may have a cache",
+        ),
+    ] {
+        let told = post(from, to);
+        assert!(told.contains(said), "{to}: {told}");
+    }
+}
+
+#[test]
+fn who_calls_another_agent_needs_the_right_to_delegate() {
+    let told = told(&[(
+        "agents/policy.yaml",
+        &POLICY.replace("can: [delegate], ", ""),
+    )]);
+    assert!(told.contains("policy.yaml:2:9: the role \"boss\" has the tool ask, which calls another agent: it needs delegate too"), "{told}");
+}
+
+#[test]
+fn a_flow_that_is_a_tool_asks_nobody_and_does_not_call_itself() {
+    let asks = HELPER.replace(
+        "steps:",
+        "steps:\n  - {id: q, ask: {questions: [{id: a, text: \"'?'\"}]}}",
+    );
+    let asked = told(&[("agents/helper.flow.yaml", &asks)]);
+    assert!(
+        asked.contains("the flow helper asks the user in its step \"q\""),
+        "{asked}"
+    );
+    let policy = POLICY.replace("helper: [post]", "helper: [ask, delegate]");
+    let itself = told(&[
+        ("agents/policy.yaml", &policy),
+        ("agents/helper.md", &agent("helper", "ask")),
+    ]);
+    assert!(
+        itself.contains("the flow helper would call itself: turn → helper → helper"),
+        "{itself}"
+    );
+    let missing = told(&[(
+        "tools/ask/tool.yaml",
+        &ASK.replace("flow: helper", "flow: nobody"),
+    )]);
+    assert!(missing.contains("there is no flow \"nobody\""), "{missing}");
+}
+
+#[test]
+fn one_pattern_makes_several_flows() {
+    let manifest = "name: desk\nentry: turn\nflows:\n  one: {from: helper, who: One}\n  two: {from: helper, who: Two}\n";
+    let helper = HELPER
+        .replace("Work.", "Work as ${who}.")
+        .replace("name: helper\n", "name: ${who}\n");
+    let ask = ASK.replace("flow: helper", "flow: two");
+    let made = pack(&[
+        ("pack.yaml", manifest),
+        ("agents/helper.flow.yaml", &helper),
+        ("tools/ask/tool.yaml", &ask),
+    ])
+    .unwrap();
+    assert_eq!(
+        made.flows.keys().collect::<Vec<_>>(),
+        ["turn", "one", "two"]
+    );
+    assert_eq!(made.flows["two"].flow.name, "Two");
+    let bad = manifest.replace("who: One", "who: \"a: b\"");
+    let told = told(&[
+        ("pack.yaml", &bad),
+        ("agents/helper.flow.yaml", &helper),
+        ("tools/ask/tool.yaml", &ask),
+    ]);
+    assert!(
+        told.contains("a value of a pattern is a text of letters"),
+        "{told}"
+    );
+}

@@ -1,0 +1,198 @@
+//! Where a request may go. A name is resolved once, what it resolves to is judged, and the request goes to that address and no other:
+//! a name that changes its mind in between changes nothing. Redirects are not followed.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use url::{Host, Url};
+
+/// What of this machine and of private networks the user allows: addresses, `address:port`, networks (`10.1.0.0/16`), and names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Addresses(Vec<Allowed>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Allowed {
+    Network(IpAddr, u8, Option<u16>),
+    Name(String, Option<u16>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadAddress(pub String);
+
+impl std::fmt::Display for BadAddress {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{:?} is no address, no network and no name; write 127.0.0.1, 127.0.0.1:8080, 10.1.0.0/16 or a host's name",
+            self.0
+        )
+    }
+}
+impl std::error::Error for BadAddress {}
+
+impl Addresses {
+    /// # Errors
+    /// When one is neither an address nor a network nor a name.
+    pub fn of<'a>(written: impl IntoIterator<Item = &'a str>) -> Result<Addresses, BadAddress> {
+        let all = written
+            .into_iter()
+            .map(|text| allowed(text.trim()).ok_or_else(|| BadAddress(text.to_owned())));
+        all.collect::<Result<_, _>>().map(Addresses)
+    }
+
+    fn allows(&self, host: &str, address: SocketAddr) -> bool {
+        let ip = plain(address.ip());
+        let port = address.port();
+        self.0.iter().any(|allowed| match allowed {
+            Allowed::Network(net, bits, of) => {
+                of.is_none_or(|p| p == port) && is_within(ip, *net, *bits)
+            }
+            Allowed::Name(name, of) => {
+                of.is_none_or(|p| p == port) && name.eq_ignore_ascii_case(host)
+            }
+        })
+    }
+}
+
+fn allowed(text: &str) -> Option<Allowed> {
+    if let Some((net, bits)) = text.split_once('/') {
+        let net: IpAddr = net.parse().ok()?;
+        let bits: u8 = bits.parse().ok()?;
+        let most = if net.is_ipv4() { 32 } else { 128 };
+        return (bits <= most).then(|| Allowed::Network(plain(net), bits, None));
+    }
+    let whole = |ip: IpAddr, port| {
+        let ip = plain(ip);
+        Allowed::Network(ip, if ip.is_ipv4() { 32 } else { 128 }, port)
+    };
+    if let Ok(ip) = text.trim_matches(['[', ']']).parse::<IpAddr>() {
+        return Some(whole(ip, None));
+    }
+    if let Ok(at) = text.parse::<SocketAddr>() {
+        return Some(whole(at.ip(), Some(at.port())));
+    }
+    let (name, port) = match text.rsplit_once(':') {
+        Some((name, port)) => (name, Some(port.parse().ok()?)),
+        None => (text, None),
+    };
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-');
+    let named = name.chars().any(|c| c.is_ascii_alphabetic()) && name.chars().all(good);
+    named.then(|| Allowed::Name(name.to_owned(), port))
+}
+
+fn is_within(ip: IpAddr, net: IpAddr, bits: u8) -> bool {
+    match (ip, net) {
+        (IpAddr::V4(ip), IpAddr::V4(net)) => {
+            let mask = u32::MAX.checked_shl(32 - u32::from(bits)).unwrap_or(0);
+            u32::from(ip) & mask == u32::from(net) & mask
+        }
+        (IpAddr::V6(ip), IpAddr::V6(net)) => {
+            let mask = u128::MAX.checked_shl(128 - u32::from(bits)).unwrap_or(0);
+            u128::from(ip) & mask == u128::from(net) & mask
+        }
+        _ => false,
+    }
+}
+
+/// An IPv4 address that is written as one of IPv6 is that IPv4 address.
+fn plain(ip: IpAddr) -> IpAddr {
+    let IpAddr::V6(six) = ip else { return ip };
+    let [a, b, c, _, _, _, g, h] = six.segments();
+    // ::ffff:0:0/96, ::/96, 64:ff9b::/96 and 2002::/16 carry an IPv4 address.
+    let low = || Ipv4Addr::from((u32::from(g) << 16) | u32::from(h));
+    if let Some(four) = six.to_ipv4_mapped() {
+        return four.into();
+    }
+    let upper = u128::from(six) >> 32;
+    if upper == 0 && u128::from(six) > 1 || upper == (0x0064_ff9b_u128 << 64) {
+        return low().into();
+    }
+    if a == 0x2002 {
+        return Ipv4Addr::from((u32::from(b) << 16) | u32::from(c)).into();
+    }
+    ip
+}
+
+/// Whether everybody on the internet means the same place by it.
+fn is_public(ip: IpAddr) -> bool {
+    match plain(ip) {
+        IpAddr::V4(ip) => is_public_v4(ip),
+        IpAddr::V6(ip) => is_public_v6(ip),
+    }
+}
+
+/// By IANA's registry of special addresses.
+fn is_public_v4(ip: Ipv4Addr) -> bool {
+    let [a, b, c, _] = ip.octets();
+    !(ip.is_private()
+        || ip.is_loopback()
+        || ip.is_link_local()
+        || ip.is_broadcast()
+        || ip.is_documentation()
+        || ip.is_multicast()
+        || a == 0
+        || a >= 240
+        || (a == 100 && (64..128).contains(&b))
+        || (a == 192 && b == 0 && c == 0)
+        || (a == 192 && b == 88 && c == 99)
+        || (a == 198 && (b == 18 || b == 19)))
+}
+
+fn is_public_v6(ip: Ipv6Addr) -> bool {
+    let [a, b, ..] = ip.segments();
+    // Only 2000::/3 is given out; of it 2001:db8::/32 (documents), 2001::/23 (protocols) and 3fff::/20 (documents) are not.
+    (a & 0xe000) == 0x2000
+        && !(a == 0x2001 && (b == 0x0db8 || b < 0x0200))
+        && !(a == 0x3fff && b < 0x1000)
+}
+
+/// The one address that a request to this URL goes to.
+///
+/// # Errors
+/// Why it may not go there, in words.
+pub(crate) fn judged(
+    url: &Url,
+    found: &[SocketAddr],
+    allow: &Addresses,
+) -> Result<SocketAddr, String> {
+    let host = url.host_str().unwrap_or_default();
+    let Some(first) = found.first() else {
+        return Err(format!("the name {host:?} has no address"));
+    };
+    // A name with one forbidden address is not half good.
+    match found
+        .iter()
+        .find(|at| !is_public(at.ip()) && !allow.allows(host, **at))
+    {
+        None => Ok(*first),
+        Some(at) => Err(format!(
+            "{host} is {} here, an address of this machine or of a private network",
+            at.ip()
+        )),
+    }
+}
+
+/// Whether every address that it can have was allowed by the user.
+pub(crate) fn is_listed(url: &Url, at: SocketAddr, allow: &Addresses) -> bool {
+    allow.allows(url.host_str().unwrap_or_default(), at)
+}
+
+/// The addresses of a URL's host, looked up once.
+///
+/// # Errors
+/// When the name has none.
+pub(crate) async fn resolved(url: &Url) -> Result<Vec<SocketAddr>, String> {
+    let port = url.port_or_known_default().unwrap_or(0);
+    match url.host() {
+        Some(Host::Ipv4(ip)) => Ok(vec![SocketAddr::new(ip.into(), port)]),
+        Some(Host::Ipv6(ip)) => Ok(vec![SocketAddr::new(ip.into(), port)]),
+        Some(Host::Domain(name)) => {
+            let found = tokio::net::lookup_host((name, port)).await;
+            let found = found.map_err(|e| format!("the name {name:?} cannot be resolved: {e}"))?;
+            Ok(found.collect())
+        }
+        None => Err("the address has no host".to_owned()),
+    }
+}
+
+#[cfg(test)]
+#[path = "address_tests.rs"]
+mod address_tests;

@@ -1,0 +1,16 @@
+//! The tools that a pack's files declare: what each kind does outside. Everything that decides about a call (role, policy, budget,
+//! journal) is the gateway's; here a call that was allowed is made, or refused because of where it would go. Knows no pack.
+
+mod address;
+mod answer;
+mod call;
+mod http;
+mod mock;
+mod places;
+mod seen;
+mod toolset;
+
+pub use address::{Addresses, BadAddress};
+pub use http::kinds;
+pub use mock::Mode;
+pub use toolset::{Mocked, Surroundings, Tools};

@@ -1,0 +1,77 @@
+//! Places in what a tool file says: `${NAME}` a variable of the environment, `{name}` a value of the call. A value is put where it
+//! belongs as data; it never becomes a part of an address, a key, or the shape of a body.
+
+use serde_json::{Map, Value};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece<'a> {
+    Text(&'a str),
+    Variable(&'a str),
+    Value(&'a str),
+}
+
+/// The pieces of a text; None: a bracket stands open.
+pub(crate) fn pieces(text: &str) -> Option<Vec<Piece<'_>>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find('{') {
+        let (before, from) = rest.split_at(at);
+        let (before, variable) = match before.strip_suffix('$') {
+            Some(before) => (before, true),
+            None => (before, false),
+        };
+        if !before.is_empty() {
+            pieces.push(Piece::Text(before));
+        }
+        let (name, behind) = from.strip_prefix('{')?.split_once('}')?;
+        pieces.push(match variable {
+            true => Piece::Variable(name),
+            false => Piece::Value(name),
+        });
+        rest = behind;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest));
+    }
+    Some(pieces)
+}
+
+/// What a value is as a text; a list or an object is its JSON. None: it is not there.
+pub(crate) fn as_text(value: Option<&Value>) -> Option<String> {
+    match value? {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// A text with its values; None: one of them is not there.
+pub(crate) fn filled(text: &str, values: &Map<String, Value>) -> Option<String> {
+    let mut out = String::new();
+    for piece in pieces(text)? {
+        match piece {
+            Piece::Text(text) => out.push_str(text),
+            Piece::Value(name) => out.push_str(&as_text(values.get(name))?),
+            Piece::Variable(_) => return None,
+        }
+    }
+    Some(out)
+}
+
+/// A body with its values. A text that is one place alone becomes the value as it is; what is not there is left out.
+pub(crate) fn body(shape: &Value, values: &Map<String, Value>) -> Option<Value> {
+    Some(match shape {
+        Value::String(text) => match pieces(text)?.as_slice() {
+            [Piece::Value(name)] => values.get(*name).filter(|v| !v.is_null())?.clone(),
+            _ => Value::String(filled(text, values)?),
+        },
+        Value::Array(items) => items.iter().filter_map(|item| body(item, values)).collect(),
+        Value::Object(map) => {
+            let filled = map
+                .iter()
+                .filter_map(|(key, item)| Some((key.clone(), body(item, values)?)));
+            Value::Object(filled.collect())
+        }
+        other => other.clone(),
+    })
+}

@@ -1,0 +1,195 @@
+//! The declared tools as a toolset: heads for models and policies, and a call for each.
+
+use crate::address::Addresses;
+use crate::call::Call;
+use crate::http::Spec;
+use crate::mock::Mode;
+use crate::seen::Seen;
+use agentctl_base::BoxFuture;
+use agentctl_engine::flow::Schema;
+use agentctl_engine::guards::Memory;
+use agentctl_engine::pack::{DeclaredTool, ToolKind};
+use agentctl_engine::store::Event;
+use agentctl_engine::toolset::{Arguments, Cx, Fault, Head, Parsed, Settling, Toolset};
+use agentctl_engine::vocabulary::Capability;
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// What the tools need of the machine.
+pub struct Surroundings {
+    pub mode: Mode,
+    /// A variable of the environment; None: it is not set, or empty.
+    pub variable: fn(&str) -> Option<String>,
+    pub allow: Addresses,
+}
+
+/// A tool that is not the real one, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mocked {
+    pub tool: &'static str,
+    /// The variable that is missing; None: mocks were asked for.
+    pub lacks: Option<String>,
+}
+
+/// What calls share.
+pub(crate) struct Shared {
+    pub surroundings: Surroundings,
+    /// Answers of calls that change nothing, by tool, arguments and bound values, with when they came.
+    pub cache: Mutex<BTreeMap<String, (Instant, Value)>>,
+    /// When the calls of a tool with a rate limit were made.
+    pub calls: Mutex<BTreeMap<&'static str, VecDeque<Instant>>>,
+}
+
+pub(crate) struct Made {
+    pub tool: DeclaredTool,
+    /// None: it is a flow.
+    pub http: Option<Spec>,
+    schema: Result<Schema, String>,
+}
+
+impl Made {
+    /// The first variable that is not set.
+    pub fn lacks(&self, shared: &Surroundings) -> Option<String> {
+        let variables = self.http.iter().flat_map(Spec::variables);
+        let mut missing = variables.filter(|name| (shared.variable)(name).is_none());
+        missing.next().map(str::to_owned)
+    }
+
+    /// Whether a call is answered by the mock.
+    pub fn is_mock(&self, of: &Surroundings) -> bool {
+        self.http.is_some()
+            && self.tool.mock.is_some()
+            && match of.mode {
+                Mode::Mock => true,
+                Mode::Real => false,
+                Mode::Auto => self.lacks(of).is_some(),
+            }
+    }
+}
+
+pub struct Tools {
+    heads: Vec<Head>,
+    made: BTreeMap<&'static str, Arc<Made>>,
+    shared: Arc<Shared>,
+}
+
+impl Tools {
+    pub fn new<'t>(
+        tools: impl IntoIterator<Item = &'t DeclaredTool>,
+        surroundings: Surroundings,
+    ) -> Tools {
+        let made = tools.into_iter().map(|tool| {
+            let http = match &tool.kind {
+                ToolKind::Flow { .. } => None,
+                ToolKind::Other { section, .. } => Some(Spec::of(section)),
+            };
+            let made = Made {
+                http,
+                schema: Schema::compile((*tool.parameters).clone()),
+                tool: tool.clone(),
+            };
+            (tool.id, Arc::new(made))
+        });
+        let made: BTreeMap<&'static str, Arc<Made>> = made.collect();
+        Tools {
+            heads: made.values().map(|made| head(&made.tool)).collect(),
+            made,
+            shared: Arc::new(Shared {
+                surroundings,
+                cache: Mutex::default(),
+                calls: Mutex::default(),
+            }),
+        }
+    }
+
+    /// The tools that are not real ones here.
+    pub fn mocked(&self) -> Vec<Mocked> {
+        let of = &self.shared.surroundings;
+        let mocked = self.made.values().filter(|made| made.is_mock(of));
+        mocked
+            .map(|made| Mocked {
+                tool: made.tool.id,
+                lacks: made.lacks(of),
+            })
+            .collect()
+    }
+
+    /// The variable that a tool lacks to be the real one.
+    pub fn lacks(&self, tool: &str) -> Option<String> {
+        self.made.get(tool)?.lacks(&self.shared.surroundings)
+    }
+}
+
+fn head(tool: &DeclaredTool) -> Head {
+    let is_flow = matches!(tool.kind, ToolKind::Flow { .. });
+    let mut description = tool.description.clone();
+    if !tool.keywords.is_empty() {
+        description += &format!("\nKeywords: {}", tool.keywords.join(", "));
+    }
+    Head {
+        changes: tool.changes && !is_flow,
+        open_world: true,
+        idempotent: !tool.changes,
+        schema: Arguments::Given(Arc::clone(&tool.parameters)),
+        description: agentctl_base::names::kept(&description),
+        ..Head::new(tool.id, Capability::named(tool.id), "", || json!({}))
+    }
+}
+
+impl Toolset for Tools {
+    fn backend(&self) -> &str {
+        "tools"
+    }
+    fn tools(&self) -> &[Head] {
+        &self.heads
+    }
+    fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String> {
+        let made = self.made.get(tool);
+        let made = made.ok_or_else(|| format!("there is no tool {tool:?}"))?;
+        let schema = made.schema.as_ref().map_err(Clone::clone)?;
+        let faults = schema.faults(&Value::Object(args.clone()));
+        if !faults.is_empty() {
+            return Err(faults.join("; "));
+        }
+        let call = |made: &Arc<Made>| Call {
+            made: Arc::clone(made),
+            shared: Arc::clone(&self.shared),
+            args,
+        };
+        Ok(match (&made.http, made.tool.changes) {
+            (None, _) => Parsed::Flow,
+            (Some(_), false) => Parsed::Read(Box::new(call(made))),
+            (Some(_), true) => Parsed::Change(Box::new(call(made))),
+        })
+    }
+    fn memory(&self) -> Option<Box<dyn Memory>> {
+        let needed = self
+            .made
+            .values()
+            .filter_map(|made| made.tool.requires.as_ref());
+        let seen = Seen::of(needed.map(|requires| requires.tool.clone()));
+        Some(Box::new(seen))
+    }
+    fn hint(&self, rule: &str) -> Option<&'static str> {
+        match rule {
+            crate::call::ADDRESS => Some(
+                "tell the user; only the user's own settings allow such an address: [tools] allow_addresses",
+            ),
+            crate::call::REQUIRES => {
+                Some("list the tools first, take an id from that list, and fit its parameters")
+            }
+            _ => None,
+        }
+    }
+    /// What was sent cannot be asked after: nobody keeps it.
+    fn settle<'a>(
+        &'a self,
+        _: &'a mut Cx<'_>,
+        _: &'a Event,
+    ) -> BoxFuture<'a, Result<Settling, Fault>> {
+        let why = "the run was interrupted during this call; it may have happened";
+        Box::pin(std::future::ready(Ok(Settling::Unknown(why.to_owned()))))
+    }
+}

@@ -1,0 +1,56 @@
+//! The tools of a pack's own files: which are real here, and what the environment says of it.
+
+use super::error::CliError;
+use super::output::Output;
+use crate::config::Config;
+use agentctl_engine::pack::Pack;
+use agentctl_host::home;
+use agentctl_tools::{Addresses, Mode, Surroundings, Tools};
+
+/// The variable that says which tools are real.
+const TOOLS: &str = "AGENTCTL_TOOLS";
+
+/// None: the pack has no tools of its own. What is not the real tool is told.
+pub fn tools(pack: &Pack, config: &Config, out: &Output) -> Result<Option<Tools>, CliError> {
+    if pack.tools.is_empty() {
+        return Ok(None);
+    }
+    let tools = made(pack, config)?;
+    let mocked = tools.mocked();
+    if let Some(first) = mocked.first() {
+        let names: Vec<&str> = mocked.iter().map(|mocked| mocked.tool).collect();
+        let why = match &first.lacks {
+            Some(name) => format!("{name} is not set"),
+            None => format!("{TOOLS}=mock"),
+        };
+        out.note(&format!(
+            "tools: {} answer from mock data ({why})",
+            names.join(", ")
+        ));
+    }
+    Ok(Some(tools))
+}
+
+/// The same from mock data alone, whatever the environment says; None: the pack has no tools of its own.
+pub fn mocks(pack: &Pack) -> Option<Tools> {
+    let surroundings = Surroundings {
+        mode: Mode::Mock,
+        variable: |_| None,
+        allow: Addresses::default(),
+    };
+    (!pack.tools.is_empty()).then(|| Tools::new(pack.tools.values(), surroundings))
+}
+
+/// The same without a word.
+pub fn made(pack: &Pack, config: &Config) -> Result<Tools, CliError> {
+    let named = home::variable(TOOLS).unwrap_or_default();
+    let mode = Mode::from_name(&named).ok_or_else(|| {
+        CliError::usage(format!("{TOOLS} is {named:?}")).hint("it is auto, real or mock")
+    })?;
+    let surroundings = Surroundings {
+        mode,
+        variable: |name| home::variable(name).filter(|value| !value.is_empty()),
+        allow: config.tool_addresses.clone(),
+    };
+    Ok(Tools::new(pack.tools.values(), surroundings))
+}
