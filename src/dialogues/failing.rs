@@ -63,6 +63,8 @@ impl Toolset for Failing {
         Ok(match parsed {
             Parsed::Read(_) => Parsed::Read(Box::new(Fails)),
             Parsed::Change(_) => Parsed::Change(Box::new(Fails)),
+            // What fails of a flow are the calls in it.
+            Parsed::Flow => Parsed::Flow,
         })
     }
     fn memory(&self) -> Option<Box<dyn Memory>> {

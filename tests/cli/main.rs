@@ -8,6 +8,7 @@
     reason = "tests and measurements fail loudly"
 )]
 
+mod assistant;
 mod bench;
 mod build;
 mod ci;

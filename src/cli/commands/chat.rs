@@ -1,5 +1,6 @@
 //! `agentctl chat PACK [MESSAGE]`: a conversation with a pack, one turn or many.
 
+use super::run::read_input;
 use crate::cli::activation;
 use crate::cli::args::{LimitOptions, ModelOptions};
 use crate::cli::conversations::{local_key, store, turn_error};
@@ -10,6 +11,7 @@ use crate::cli::progress::plain_long;
 use crate::cli::session::Session;
 use crate::cli::{runtime, streams};
 use crate::turns::{self, Expects, Host, Submit, TurnReply};
+use agentctl_engine::pack::{Pack, Taken};
 use agentctl_engine::run::Budgets;
 use agentctl_n8n_tools::tools::WORKFLOW;
 use agentctl_sessions::{SessionKey, Sessions};
@@ -21,7 +23,7 @@ use std::path::Path;
 /// Talk with a pack; the conversation is kept and goes on tomorrow
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl chat front-door\n  agentctl chat front-door --session helen\n  agentctl chat front-door --session s1 --output-format json \"I need a monthly report\"\n\n/help in a conversation lists what the program answers by itself; /quit or Ctrl-D ends it."
+    after_help = "Examples:\n  agentctl chat front-door\n  agentctl chat front-door --session helen\n  agentctl chat front-door --session s1 --output-format json \"I need a monthly report\"\n  agentctl chat my-pack --input request.json\n\n/help in a conversation lists what the program answers by itself; /quit or Ctrl-D ends it."
 )]
 pub struct ChatArgs {
     /// The pack (`agentctl packs list`)
@@ -39,6 +41,10 @@ pub struct ChatArgs {
     /// The workflow that the conversation is to be about, for a pack that works on one: a file, or the id of a workflow in the project; it counts at the first message
     #[arg(long, short, value_name = "FILE|ID")]
     pub workflow: Option<String>,
+    /// A request as the pack's webhook takes it (a JSON file; its user, conversation and message count), or KEY=VALUE that the flow
+    /// sees as `input`; may be given several times
+    #[arg(long, value_name = "FILE|KEY=VALUE", conflicts_with = "event")]
+    pub input: Vec<String>,
     #[command(flatten)]
     pub model: ModelOptions,
     #[command(flatten)]
@@ -56,7 +62,7 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
     }
     let session = Session::of_pack(root, &args.pack, &args.model, out)?;
     let limits = activation::limits(&session.pack, &args.limits)?.over(&session.budgets);
-    let key = local_key(&session.pack.manifest.name, &args.session);
+    let Given { key, with_all, submit } = given(&session.pack, args)?;
     session.init("chat", out)?;
     let talk = async {
         let sessions = store(root, out).await?;
@@ -65,16 +71,12 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
             sessions: &*sessions,
             key: &key,
             limits,
-            given: given(args.workflow.as_deref()),
+            given: with_all,
             out,
         };
-        match (&args.message, &args.event) {
-            (None, None) => chat.until_quit().await,
-            (message, event) => {
-                let submit = Submit {
-                    message: message.clone(),
-                    input: chat.with_given(of_event(event.as_deref())),
-                };
+        match submit {
+            None => chat.until_quit().await,
+            Some(submit) => {
                 let reply = chat.turn(&submit).await?;
                 let exit = Exit::from_code(reply.exit_code);
                 out.answer(exit, || text(&reply), || json!(reply))
@@ -84,9 +86,59 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
     runtime::block_on_until(&session.cancel, talk)?
 }
 
-fn given(workflow: Option<&str>) -> Map<String, Value> {
-    let workflow = workflow.map(|workflow| (WORKFLOW.to_owned(), workflow.into()));
-    workflow.into_iter().collect()
+/// Whose conversation it is, and what is said in it; None: lines will say it.
+struct Given {
+    key: SessionKey,
+    /// What goes with every line.
+    with_all: Map<String, Value>,
+    submit: Option<Submit>,
+}
+
+fn given(pack: &Pack, args: &ChatArgs) -> Result<Given, CliError> {
+    let mut key = local_key(&pack.manifest.name, &args.session);
+    let mut with_all = Map::new();
+    if let Some(workflow) = &args.workflow {
+        with_all.insert(WORKFLOW.to_owned(), workflow.as_str().into());
+    }
+    let mut input = of_event(args.event.as_deref());
+    let mut message = args.message.clone();
+    for given in &args.input {
+        if given.contains('=') {
+            input.extend(read_input(given)?);
+            continue;
+        }
+        let taken = taken(pack, given)?;
+        input.extend(taken.input);
+        message = message.or(taken.message);
+        key.tenant = taken.tenant.unwrap_or(key.tenant);
+        key.user = taken.user.unwrap_or(key.user);
+        key.conversation = taken.conversation.unwrap_or(key.conversation);
+    }
+    let says = message.is_some() || args.event.is_some() || !args.input.is_empty();
+    input.extend(with_all.clone());
+    Ok(Given {
+        key,
+        with_all,
+        submit: says.then_some(Submit { message, input }),
+    })
+}
+
+/// A file as the pack's webhook would take it.
+fn taken(pack: &Pack, file: &str) -> Result<Taken, CliError> {
+    let Some(webhook) = &pack.manifest.channels.webhook else {
+        let name = &pack.manifest.name;
+        return Err(CliError::usage(format!(
+            "the pack {name} takes no requests: its pack.yaml has no channels.webhook"
+        ))
+        .hint("give the message itself, and KEY=VALUE for what else the flow reads"));
+    };
+    let body = Value::Object(read_input(file)?);
+    webhook.take(&body).map_err(|faults| {
+        let faults = faults
+            .iter()
+            .map(|fault| format!("{} {}", fault.field, fault.message));
+        CliError::usage(format!("{file}: {}", faults.collect::<Vec<_>>().join("; ")))
+    })
 }
 
 fn of_event(event: Option<&str>) -> Map<String, Value> {

@@ -32,6 +32,7 @@ mod runs;
 mod sessions;
 mod skills;
 mod status;
+mod tools;
 mod trust;
 mod undo;
 mod usage;
@@ -69,6 +70,8 @@ pub enum Command {
     Agents(agents::AgentsCommand),
     #[command(subcommand)]
     Skills(skills::SkillsCommand),
+    #[command(subcommand)]
+    Tools(tools::ToolsCommand),
     #[command(subcommand)]
     Packs(packs::PacksCommand),
     #[command(subcommand)]
@@ -132,6 +135,7 @@ impl Command {
             Command::Log(args) => log::log(project, args, out),
             Command::Agents(command) => agents::agents(project, command, out),
             Command::Skills(command) => skills::skills(project, command, out),
+            Command::Tools(command) => tools::tools(project, command, out),
             Command::Packs(command) => packs::packs(project, command, out),
             Command::Flow(command) => flow::flow(project, command, out),
             Command::Policy(command) => policy::policy(project, command, out),

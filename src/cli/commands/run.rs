@@ -65,7 +65,7 @@ pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> 
 }
 
 /// `KEY=VALUE`, or a file with a JSON object.
-fn read_input(given: &str) -> Result<Map<String, Value>, CliError> {
+pub(super) fn read_input(given: &str) -> Result<Map<String, Value>, CliError> {
     if let Some((key, value)) = given.split_once('=') {
         let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
         return Ok(Map::from_iter([(key.to_owned(), value)]));

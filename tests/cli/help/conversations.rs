@@ -29,6 +29,10 @@ fn chat() {
               The workflow that the conversation is to be about, for a pack that works on one: a file,
               or the id of a workflow in the project; it counts at the first message
 
+          --input <FILE|KEY=VALUE>
+              A request as the pack's webhook takes it (a JSON file; its user, conversation and message
+              count), or KEY=VALUE that the flow sees as `input`; may be given several times
+
           --model <MODEL>
               The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
               else offline
@@ -59,6 +63,7 @@ fn chat() {
       agentctl chat front-door
       agentctl chat front-door --session helen
       agentctl chat front-door --session s1 --output-format json "I need a monthly report"
+      agentctl chat my-pack --input request.json
 
     /help in a conversation lists what the program answers by itself; /quit or Ctrl-D ends it.
     "#);

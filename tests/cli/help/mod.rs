@@ -131,6 +131,7 @@ fn agentctl_itself() {
       log          Read a run's journal as a story: who did what, when, by which rule, at what cost
       agents       The agents of the pack
       skills       The skills that agents can load
+      tools        The tools that a pack's files declare
       packs        The packs: agent systems that run on the same engine
       flow         Check or draw the flow
       policy       Show the permission matrix, or explain one decision

@@ -378,3 +378,71 @@ fn man() {
       agentctl man --dir share/man/man1
     ");
 }
+
+#[test]
+fn tools() {
+    insta::assert_snapshot!(help("tools"), @"
+    The tools that a pack's files declare
+
+    Usage: agentctl tools [OPTIONS] <COMMAND>
+
+    Commands:
+      list   The tools of the pack, with what kind each is and whether it is the real one here
+      show   One tool as models are told of it, and what its file says besides
+      check  Look at the tool files: mistakes, descriptions that say too little, and variables that are
+             not set
+      guard  Read sentences of replies with the calls behind them (JSON lines on stdin), and say of each
+             whether it may be said
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+    Examples:
+      agentctl tools list --pack my-pack
+      agentctl tools check --pack my-pack
+    ");
+    insta::assert_snapshot!(help("tools list"), @"
+    The tools of the pack, with what kind each is and whether it is the real one here
+
+    Usage: agentctl tools list [OPTIONS]
+
+    Options:
+    Example:
+      agentctl tools list --pack my-pack
+    ");
+    insta::assert_snapshot!(help("tools show"), @"
+    One tool as models are told of it, and what its file says besides
+
+    Usage: agentctl tools show [OPTIONS] <TOOL>
+
+    Arguments:
+      <TOOL>
+
+
+    Options:
+    Example:
+      agentctl tools show my_tool --pack my-pack
+    ");
+    insta::assert_snapshot!(help("tools check"), @"
+    Look at the tool files: mistakes, descriptions that say too little, and variables that are not set
+
+    Usage: agentctl tools check [OPTIONS]
+
+    Options:
+    Example:
+      agentctl tools check --pack my-pack
+    ");
+    insta::assert_snapshot!(help("tools guard"), @r#"
+    Read sentences of replies with the calls behind them (JSON lines on stdin), and say of each whether
+    it may be said
+
+    Usage: agentctl tools guard [OPTIONS]
+
+    Options:
+    Example:
+      agentctl tools guard < sentences.jsonl
+
+    A line in: {"id", "sentence", "evidence": [{"tool", "effect": "reads|changes", "status":
+    "ok|failed|refused|unknown"}]}
+    A line out: {"id", "label": "promise|unsupported_act|contradicts_failure|fine"}
+    "#);
+}

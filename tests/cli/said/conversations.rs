@@ -1,12 +1,16 @@
 //! Packs, and conversations with them.
 
-use crate::support::Project;
+use crate::support::{Project, Ran};
+use std::io::Write as _;
+use std::process::Stdio;
 
 #[test]
 fn packs() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("packs list"), @"
     exit code 0
+    assistant
+      Assistant with agents for Jira, Confluence, GitLab, SharePoint and Trello
     front-door
       Front door for change requests
     n8n-builder (default)
@@ -28,10 +32,11 @@ fn packs() {
     exit code 2
     -- stderr --
     error: there is no pack "font-door"
-    hint: packs: front-door, n8n-builder, n8n-copilot; did you mean "front-door"?
+    hint: packs: assistant, front-door, n8n-builder, n8n-copilot; did you mean "front-door"?
     "#);
     insta::assert_snapshot!(project.said("packs check"), @"
     exit code 0
+    assistant: 7 flows, 7 agents, 1 files of data: no mistakes, 0 warnings
     front-door: 1 flows, 6 agents, 3 files of data: no mistakes, 0 warnings
     n8n-builder: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
     n8n-copilot: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
@@ -49,7 +54,7 @@ fn packs() {
     exit code 2
     -- stderr --
     error: there is no pack "nobody"
-    hint: packs: front-door, n8n-builder, n8n-copilot
+    hint: packs: assistant, front-door, n8n-builder, n8n-copilot
     "#);
 }
 
@@ -72,7 +77,7 @@ fn one_turn_and_what_is_kept_of_it() {
     exit code 2
     -- stderr --
     error: there is no pack "back-door"
-    hint: packs: front-door, n8n-builder, n8n-copilot
+    hint: packs: assistant, front-door, n8n-builder, n8n-copilot
     "#);
     insta::assert_snapshot!(project.said("sessions show bob"), @r#"
     exit code 2
@@ -125,5 +130,91 @@ fn a_flow_once() {
     exit code 2
     -- stderr --
     error: cannot read the input nothing.json: No such file or directory (os error 2)
+    ");
+}
+
+#[test]
+fn tools_list_show_and_check() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("tools list --pack assistant"), @"
+    exit code 0
+    ask_confluence [flow, real] Use this tool when the user wants something in Confluence. This includes:
+    ask_gitlab [flow, real] Use this tool when the user wants something in GitLab. This includes:
+    ask_jira [flow, real] Use this tool when the user wants something in Jira. This includes:
+    ask_sharepoint [flow, real] Use this tool when the user wants something in SharePoint. This includes:
+    ask_system [flow, real] Use this tool when the user wants something in PDF files and the company's notes. This includes:
+    ask_trello [flow, real] Use this tool when the user wants something in Trello. This includes:
+    current_user_execute_tool [http, mock] Executes one of the tools that current_user_tools listed for this user, for example to search issues, read or create pages, move cards
+    current_user_tools [http, mock] Always call this first to see which tools the current user has in a system. It returns a list that depends on the integrations of this
+    ");
+    insta::assert_snapshot!(project.said("tools list --pack front-door"), @"exit code 0");
+    insta::assert_snapshot!(project.said("tools show ask_jira --pack assistant"), @r#"
+    exit code 0
+    ask_jira (flow, changes, real)
+    Use this tool when the user wants something in Jira. This includes: - searching for issues, tickets, bugs and tasks - reading an issue, its status and its comments - creating issues, adding comments, assigning, moving to another status - reading a sprint with its tickets and story points The agent remembers nothing: taskDescription must say the whole task, with all facts from the conversation and from other agents.
+    parameters: {"type":"object","properties":{"taskDescription":{"type":"string","description":"What this agent shall do","with everything that it needs to know":null,"minLength":1}},"required":["taskDescription"],"additionalProperties":false}
+    bound by the program: tenantID = has(input.tenantId) ? input.tenantId : 'local', userID = has(input.userId) ? input.userId : 'you', locale = has(input.locale) ? input.locale : 'en-US', userPrompt = input.message
+    file: built-in packs/assistant/tools/ask_jira/tool.yaml
+    "#);
+    insta::assert_snapshot!(project.said("tools show ask_nobody --pack assistant"), @r#"
+    exit code 2
+    -- stderr --
+    error: the pack has no tool "ask_nobody"
+    hint: its tools: ask_confluence, ask_gitlab, ask_jira, ask_sharepoint, ask_system, ask_trello, current_user_execute_tool, current_user_tools
+    "#);
+    insta::assert_snapshot!(project.said("tools check --pack assistant"), @"
+    exit code 0
+    built-in packs/assistant/tools/current_user_execute_tool/tool.yaml: INTEGRATION_URL is not set, so the real tool cannot be called here
+    built-in packs/assistant/tools/current_user_tools/tool.yaml: INTEGRATION_URL is not set, so the real tool cannot be called here
+    8 tools, 2 remarks
+    ");
+    project.write(
+        "packs/assistant/tools/ask_jira/tool.yaml",
+        "tool_id: ask_jira\nname: Jira\ndescription: Jira integration\nkind: flows\n",
+    );
+    insta::assert_snapshot!(project.said("tools check --pack assistant"), @r#"
+    exit code 2
+    -- stderr --
+    error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, autofix-workflow, rollback-workflow, delete-workflow, validate-draft, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, read-skills, read-learnings, write-learnings, submit-request, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, current_user_execute_tool, current_user_tools, delegate; did you mean "ask_gitlab"?
+    packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http
+    hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
+    "#);
+}
+
+#[test]
+fn tools_guard() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("tools guard"), @"exit code 0");
+    let say = |lines: &str| {
+        let mut command = project.command(&["tools", "guard"]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(lines.as_bytes())
+            .unwrap();
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        format!("exit code {}\n{}{}", ran.code, ran.stdout, ran.stderr)
+    };
+    let lines = [
+        r#"{"id": 1, "sentence": "I'll do it at once."}"#,
+        r#"{"id": 2, "sentence": "I created the page.", "evidence": [{"tool": "create_page", "effect": "changes", "status": "unknown"}]}"#,
+        r#"{"id": 3, "sentence": "I created the page.", "evidence": [{"tool": "create_page", "effect": "changes", "status": "ok"}]}"#,
+    ];
+    insta::assert_snapshot!(say(&lines.join("\n")), @r#"
+    exit code 0
+    {"id":1,"label":"promise"}
+    {"id":2,"label":"contradicts_failure"}
+    {"id":3,"label":"fine"}
+    "#);
+    insta::assert_snapshot!(say("{"), @"
+    exit code 2
+    error: line 1: EOF while parsing an object at line 1 column 1
     ");
 }

@@ -1,0 +1,233 @@
+//! `agentctl tools`: the tools of a pack's own files, and the guard of replies.
+
+use crate::cli::declared;
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::{Output, write_bytes};
+use crate::cli::progress::plain_long;
+use crate::cli::session::load_pack;
+use crate::cli::settings;
+use agentctl_engine::pack::{DeclaredTool, Pack};
+use agentctl_kit::guard::{Became, Evidence, label};
+use agentctl_tools::Tools;
+use clap::{Args, Subcommand};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The tools that a pack's files declare
+#[derive(Debug, Subcommand)]
+#[command(
+    after_help = "Examples:\n  agentctl tools list --pack my-pack\n  agentctl tools check --pack my-pack"
+)]
+pub enum ToolsCommand {
+    /// The tools of the pack, with what kind each is and whether it is the real one here
+    #[command(after_help = "Example:\n  agentctl tools list --pack my-pack")]
+    List,
+    /// One tool as models are told of it, and what its file says besides
+    #[command(after_help = "Example:\n  agentctl tools show my_tool --pack my-pack")]
+    Show(ShowArgs),
+    /// Look at the tool files: mistakes, descriptions that say too little, and variables that are not set
+    #[command(after_help = "Example:\n  agentctl tools check --pack my-pack")]
+    Check,
+    /// Read sentences of replies with the calls behind them (JSON lines on stdin), and say of each whether it may be said
+    #[command(
+        after_help = "Example:\n  agentctl tools guard < sentences.jsonl\n\nA line in: {\"id\", \"sentence\", \"evidence\": [{\"tool\", \"effect\": \"reads|changes\", \"status\": \"ok|failed|refused|unknown\"}]}\nA line out: {\"id\", \"label\": \"promise|unsupported_act|contradicts_failure|fine\"}"
+    )]
+    Guard,
+}
+
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    #[arg(value_name = "TOOL")]
+    pub tool: String,
+}
+
+pub fn tools(root: &Path, command: &ToolsCommand, out: &Output) -> Result<Exit, CliError> {
+    match command {
+        ToolsCommand::Guard => guard(),
+        ToolsCommand::List => list(root, out),
+        ToolsCommand::Show(args) => show(root, &args.tool, out),
+        ToolsCommand::Check => check(root, out),
+    }
+}
+
+#[derive(Deserialize)]
+struct Line {
+    id: Value,
+    sentence: String,
+    #[serde(default)]
+    evidence: Vec<LineOfEvidence>,
+}
+
+#[derive(Deserialize)]
+struct LineOfEvidence {
+    tool: String,
+    #[serde(default)]
+    effect: String,
+    status: String,
+    #[serde(default)]
+    result: Value,
+}
+
+impl From<LineOfEvidence> for Evidence {
+    fn from(of: LineOfEvidence) -> Evidence {
+        Evidence {
+            tool: of.tool,
+            // What is not said changes something.
+            changes: of.effect != "reads",
+            became: Became::of(&of.status),
+            result: of.result,
+        }
+    }
+}
+
+fn guard() -> Result<Exit, CliError> {
+    let text = std::io::read_to_string(std::io::stdin())
+        .map_err(|e| CliError::failed(format!("cannot read stdin: {e}")))?;
+    let mut told = String::new();
+    for (at, line) in text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.trim().is_empty())
+    {
+        let line: Line = serde_json::from_str(line)
+            .map_err(|e| CliError::usage(format!("line {}: {e}", at + 1)))?;
+        let evidence: Vec<Evidence> = line.evidence.into_iter().map(Evidence::from).collect();
+        let label = label(&line.sentence, &evidence);
+        told += &format!("{}\n", json!({"id": line.id, "label": label.name()}));
+    }
+    write_bytes(told.as_bytes())?;
+    Ok(Exit::Complete)
+}
+
+/// The pack with its tools as they are made here.
+fn made(root: &Path, out: &Output) -> Result<(Pack, Tools), CliError> {
+    let pack = load_pack(root, out)?;
+    let config = settings::of_project(root, out)?;
+    let tools = declared::made(&pack, &config)?;
+    Ok((pack, tools))
+}
+
+/// `real`, `mock`, or what keeps it from being either.
+fn stands(tool: &DeclaredTool, tools: &Tools) -> String {
+    let mocked = tools
+        .mocked()
+        .into_iter()
+        .any(|mocked| mocked.tool == tool.id);
+    match (mocked, tools.lacks(tool.id)) {
+        (true, _) => "mock".to_owned(),
+        (false, Some(name)) => format!("{name} is not set"),
+        (false, None) => "real".to_owned(),
+    }
+}
+
+fn list(root: &Path, out: &Output) -> Result<Exit, CliError> {
+    let (pack, tools) = made(root, out)?;
+    out.answer(
+        Exit::Complete,
+        || {
+            let lines = pack.tools.values().map(|tool| {
+                let first = tool.description.lines().next().unwrap_or_default();
+                format!("{} [{}, {}] {}\n", tool.id, tool.kind.name(), stands(tool, &tools), plain_long(first))
+            });
+            lines.collect()
+        },
+        || {
+            let all = pack.tools.values().map(|tool| {
+                json!({"tool_id": tool.id, "name": tool.name, "kind": tool.kind.name(), "changes": tool.changes, "stands": stands(tool, &tools), "description": tool.description})
+            });
+            json!({"tools": all.collect::<Vec<_>>()})
+        },
+    )
+}
+
+fn show(root: &Path, name: &str, out: &Output) -> Result<Exit, CliError> {
+    let (pack, tools) = made(root, out)?;
+    let Some(tool) = pack.tools.get(name) else {
+        let known: Vec<&str> = pack.tools.keys().map(String::as_str).collect();
+        return Err(CliError::usage(format!("the pack has no tool {name:?}"))
+            .hint(format!("its tools: {}", known.join(", "))));
+    };
+    let bound: Vec<String> = (tool.bind.iter())
+        .map(|(name, from)| format!("{name} = {}", from.source()))
+        .collect();
+    out.answer(
+        Exit::Complete,
+        || {
+            format!(
+                "{} ({}, {}, {})\n{}\nparameters: {}\nbound by the program: {}\nfile: {}\n",
+                tool.id,
+                tool.kind.name(),
+                if tool.changes { "changes" } else { "reads" },
+                stands(tool, &tools),
+                plain_long(&tool.description),
+                tool.parameters,
+                bound.join(", "),
+                tool.file,
+            )
+        },
+        || json!({"tool_id": tool.id, "kind": tool.kind.name(), "changes": tool.changes, "stands": stands(tool, &tools), "description": tool.description, "parameters": *tool.parameters, "bind": bound, "file": tool.file}),
+    )
+}
+
+/// What a description has at least, in characters: what it does, and when to use it.
+const LEAST: usize = 60;
+
+/// What is to be said of a tool file that is no mistake.
+fn remarks(tool: &DeclaredTool) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let text = tool.description.to_lowercase();
+    if tool.description.chars().count() < LEAST {
+        remarks.push("the description is too short for a model to choose by: say what it does and when to use it".to_owned());
+    } else if !["use ", "when", "call "]
+        .iter()
+        .any(|word| text.contains(word))
+    {
+        remarks.push("the description does not say when to use it".to_owned());
+    }
+    if tool.keywords.is_empty() {
+        remarks.push("it has no keywords".to_owned());
+    }
+    let properties = tool.parameters.get("properties").and_then(Value::as_object);
+    for (name, schema) in properties.into_iter().flatten() {
+        if schema.get("description").is_none() {
+            remarks.push(format!("the parameter {name} has no description"));
+        }
+    }
+    remarks
+}
+
+fn check(root: &Path, out: &Output) -> Result<Exit, CliError> {
+    let (pack, tools) = made(root, out)?;
+    let mut told: Vec<(String, String)> = Vec::new();
+    for tool in pack.tools.values() {
+        told.extend(
+            remarks(tool)
+                .into_iter()
+                .map(|remark| (tool.file.clone(), remark)),
+        );
+        if let Some(name) = tools.lacks(tool.id) {
+            told.push((
+                tool.file.clone(),
+                format!("{name} is not set, so the real tool cannot be called here"),
+            ));
+        }
+    }
+    out.answer(
+        Exit::Complete,
+        || {
+            let mut text: String = told
+                .iter()
+                .map(|(file, remark)| format!("{file}: {remark}\n"))
+                .collect();
+            text += &format!("{} tools, {} remarks\n", pack.tools.len(), told.len());
+            text
+        },
+        || {
+            let all = told
+                .iter()
+                .map(|(file, remark)| json!({"file": file, "remark": remark}));
+            json!({"tools": pack.tools.len(), "remarks": all.collect::<Vec<_>>()})
+        },
+    )
+}

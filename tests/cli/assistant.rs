@@ -1,0 +1,243 @@
+//! The pack of a main agent with agents for several systems: its scenarios on mock data, and what leaves this machine on a real one.
+
+use crate::support::{Project, Ran};
+use agentctl_testkit::fake_http::{Request, response, serve};
+use serde_json::{Value, json};
+
+const PACK: &str = "assistant";
+
+fn body(text: &str, user: &str, conversation: &str) -> Value {
+    json!({
+        "from": {"id": "29:x", "name": "Test User", "aadObjectId": user},
+        "conversation": {"id": conversation, "tenantId": "t-1"},
+        "text": text, "locale": "en-US"
+    })
+}
+
+fn asked(project: &Project, body: &Value, env: &[(&str, &str)]) -> Value {
+    let file = project.write("request.json", &body.to_string());
+    let args = [
+        "chat",
+        PACK,
+        "--input",
+        file.to_str().unwrap(),
+        "--output-format",
+        "json",
+    ];
+    let mut command = project.command(&args);
+    command
+        .env_remove("INTEGRATION_URL")
+        .env_remove("AGENTCTL_TOOLS");
+    command.envs(env.iter().copied());
+    let ran = Ran::from(command.output().unwrap());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    ran.json()["messages"]
+        .as_array()
+        .unwrap()
+        .last()
+        .unwrap()
+        .clone()
+}
+
+fn mocked(project: &Project, text: &str, user: &str) -> Value {
+    asked(
+        project,
+        &body(text, user, "c-1"),
+        &[("AGENTCTL_TOOLS", "mock")],
+    )
+}
+
+#[test]
+fn one_system_two_in_sequence_and_none_that_is_set_up() {
+    let project = Project::new();
+    let one = mocked(&project, "Show me my open Jira tickets", "u-1");
+    assert!(
+        one["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("I have found 12 entries"),
+        "{one}"
+    );
+    assert_eq!(one["data"]["mock"], true);
+
+    let two = mocked(
+        &project,
+        "Create a Confluence page from my current Jira sprint",
+        "u-1",
+    );
+    let text = two["text"].as_str().unwrap();
+    for said in ["23", "75", "87", "https://demo.example.com/wiki/12345"] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+
+    let none = mocked(&project, "Show me my open Jira tickets", "without-jira");
+    assert_eq!(
+        none["data"],
+        json!({"error": "no_tools", "integration": "Jira"})
+    );
+    assert!(
+        none["text"]
+            .as_str()
+            .unwrap()
+            .contains("set up a Jira integration"),
+        "{none}"
+    );
+}
+
+#[test]
+fn what_is_missing_is_asked_and_the_answer_goes_on() {
+    let project = Project::new();
+    let asks = mocked(&project, "Create a bug: the gate camera is blurry", "u-1");
+    assert_eq!(
+        asks["data"],
+        json!({"error": "missing_parameter", "parameter": "project"})
+    );
+    assert!(asks["text"].as_str().unwrap().contains('?'));
+    let done = mocked(&project, "DEMO", "u-1");
+    assert!(
+        done["text"]
+            .as_str()
+            .unwrap()
+            .starts_with("I created “the gate camera is blurry”"),
+        "{done}"
+    );
+    // Another user's conversation of the same name knows nothing of it.
+    let other = mocked(&project, "DEMO", "u-2");
+    assert!(
+        !other["text"].as_str().unwrap().contains("camera"),
+        "{other}"
+    );
+}
+
+#[test]
+fn a_body_counts_wrapped_and_bare_and_one_without_a_user_is_told() {
+    let project = Project::new();
+    let wrapped = json!({"body": body("What can you help me with?", "u-1", "c-9")});
+    let told = asked(&project, &wrapped, &[("AGENTCTL_TOOLS", "mock")]);
+    assert!(told["text"].as_str().unwrap().contains("Jira"));
+    let file = project.write("request.json", r#"{"text": "hello"}"#);
+    let ran = project.run(&["chat", PACK, "--input", file.to_str().unwrap()]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("userId is required"), "{}", ran.stderr);
+}
+
+/// A platform with one tool for whoever asks.
+fn platform(request: &Request) -> Vec<u8> {
+    let json = |value: Value| {
+        response(
+            "200 OK",
+            "content-type: application/json\r\n",
+            value.to_string().as_bytes(),
+        )
+    };
+    if request.line.starts_with("GET /base/api/integrations/t-1/?") {
+        return json(json!([{
+            "id": "jira_search_7", "name": "Jira search", "description": "Search Jira issues",
+            "parameters": {"type": "object", "properties": {"assignee": {"type": "string"}, "status": {"enum": ["open", "any"]}}}
+        }]));
+    }
+    json(
+        json!({"success": true, "result": {"total": 1, "issues": [{"key": "NH-1", "summary": "One"}]}}),
+    )
+}
+
+fn settings(project: &Project, text: &str) -> String {
+    // The user's own, so it lies outside of the project.
+    let path = project.home().join("config.toml");
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_platform_is_asked_as_the_caller_and_only_where_the_user_allows() {
+    let (address, log) = serve(platform).await;
+    let project = Project::new();
+    let url = format!("{address}/base/");
+    let request = body("Show me my open Jira tickets", "a b/c", "c-1");
+    let allowed = settings(&project, "[tools]\nallow_addresses = [\"127.0.0.1\"]\n");
+    let env = |config: &str| {
+        let env = [
+            ("INTEGRATION_URL", url.clone()),
+            ("INTEGRATION_USER", "me".into()),
+            ("INTEGRATION_PASSWORD", "pw".into()),
+            ("AGENTCTL_CONFIG", config.to_owned()),
+        ];
+        env.map(|(name, value)| (name.to_owned(), value))
+    };
+    let ask = |config: &str| {
+        let env = env(config);
+        let env: Vec<(&str, &str)> = env.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        asked(&project, &request, &env)
+    };
+    // Without the user's word nothing is sent to this machine.
+    let refused = ask(&settings(&project, ""));
+    assert_eq!(refused["data"]["error"], "tool_failed");
+    assert_eq!(log.lines(), [""; 0]);
+
+    let allowed = ask(&{
+        settings(&project, "[tools]\nallow_addresses = [\"127.0.0.1\"]\n");
+        allowed
+    });
+    assert!(
+        allowed["text"].as_str().unwrap().contains("NH-1"),
+        "{allowed}"
+    );
+    assert_eq!(allowed["data"].get("mock"), None);
+    assert_eq!(
+        log.lines(),
+        [
+            "GET /base/api/integrations/t-1/?workflow_user_id=a+b%2Fc&tool_type=jira",
+            "POST /base/api/integrations/t-1/execute?workflow_user_id=a+b%2Fc",
+        ]
+    );
+    assert!(
+        log.all()
+            .iter()
+            .all(|r| r.head.contains("authorization: basic bwu6chc=")),
+        "{:?}",
+        log.all()
+    );
+    assert_eq!(
+        log.bodies()[1],
+        json!({"tool_id": "jira_search_7", "parameters": {"assignee": "me", "status": "open"}})
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_redirect_is_not_followed_and_a_failure_is_told() {
+    let (elsewhere, seen) = serve(platform).await;
+    let to = format!("location: {elsewhere}/base/\r\n");
+    let (address, _) = serve(move |_| response("302 Found", &to, b"")).await;
+    let project = Project::new();
+    let config = settings(&project, "[tools]\nallow_addresses = [\"127.0.0.1\"]\n");
+    let env = [
+        ("INTEGRATION_URL", address.as_str()),
+        ("INTEGRATION_USER", "me"),
+        ("INTEGRATION_PASSWORD", "pw"),
+        ("AGENTCTL_CONFIG", &config),
+    ];
+    let told = asked(
+        &project,
+        &body("Show me my open Jira tickets", "u-1", "c-1"),
+        &env,
+    );
+    assert_eq!(told["data"]["error"], "tool_failed");
+    assert_eq!(seen.lines(), [""; 0]);
+}
+
+#[test]
+fn a_project_does_not_say_which_addresses_may_be_reached() {
+    let project = Project::new();
+    project.write(
+        "agentctl.toml",
+        "[tools]\nallow_addresses = [\"127.0.0.1\"]\n",
+    );
+    let ran = project.run(&["chat", PACK, "hello"]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr
+            .contains("a project does not say which addresses"),
+        "{}",
+        ran.stderr
+    );
+}
