@@ -48,7 +48,7 @@ impl Place {
         place.write(".claude/skills/b/SKILL.md", "b");
         place.write(".claude/skills/b/references/deep.md", "deep");
         place.write("packs/shop/pack.yaml", "pack");
-        place.write("tools/find.yaml", "tool");
+        place.write("tools/find/tool.yaml", "tool");
         place.write("tools/script.sh", "no tool of ours");
         place.write("n8n-catalog.bin", "catalog");
         place.write(
@@ -100,7 +100,7 @@ fn everything_that_overrides_is_an_item_and_nothing_else_is() {
             "n8n-catalog.bin",
             "packs/shop",
             "skills/a",
-            "tools/find.yaml",
+            "tools/find",
         ]
     );
     assert!(taken.items.iter().all(|item| item.hash.is_ok()));
@@ -169,7 +169,7 @@ fn every_change_of_an_item_changes_its_hash_and_no_other() {
         ),
         (".claude/skills/b/new", "", ".claude/skills/b"),
         ("packs/shop/agents/a.md", "x", "packs/shop"),
-        ("tools/find.yaml", "x", "tools/find.yaml"),
+        ("tools/find/tool.yaml", "x", "tools/find"),
         ("n8n-catalog.bin", "x", "n8n-catalog.bin"),
         ("agents/policy.yaml", "", "agents/policy.yaml"),
     ] {

@@ -118,6 +118,13 @@ fn one_turn_and_what_is_kept_of_it() {
 }
 
 #[test]
+fn a_pack_of_ones_own() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("packs new desk"), @"");
+    insta::assert_snapshot!(project.said("packs test desk"), @"");
+}
+
+#[test]
 fn a_flow_once() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("run front-door/missing hello"), @r#"
