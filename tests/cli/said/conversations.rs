@@ -120,8 +120,26 @@ fn one_turn_and_what_is_kept_of_it() {
 #[test]
 fn a_pack_of_ones_own() {
     let project = Project::new();
-    insta::assert_snapshot!(project.said("packs new desk"), @"");
-    insta::assert_snapshot!(project.said("packs test desk"), @"");
+    insta::assert_snapshot!(project.said("packs new desk"), @"
+    exit code 0
+    a new pack:
+      packs/desk/pack.yaml
+      packs/desk/agents/turn.flow.yaml
+      packs/desk/agents/helper.md
+      packs/desk/agents/policy.yaml
+      packs/desk/agents/offline.yaml
+      packs/desk/data/texts.yaml
+      packs/desk/skills/house-rules/SKILL.md
+      packs/desk/tests/first.yaml
+    next: agentctl trust, then agentctl packs test desk, agentctl chat desk
+    ");
+    insta::assert_snapshot!(project.said("packs test desk"), @"
+    exit code 0
+    packs/desk/tests/first.yaml: 2 dialogues, 11 of 11
+    11 of 11 expectations hold in 2 dialogues
+    -- stderr --
+    this folder overrides the built-in pack: packs/desk/agents/helper.md, packs/desk/agents/offline.yaml, packs/desk/agents/policy.yaml, packs/desk/agents/turn.flow.yaml, packs/desk/data/texts.yaml, packs/desk/pack.yaml, packs/desk/skills/house-rules/SKILL.md
+    ");
 }
 
 #[test]
@@ -182,7 +200,7 @@ fn tools_list_show_and_check() {
     insta::assert_snapshot!(project.said("tools check --pack assistant"), @r#"
     exit code 2
     -- stderr --
-    error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, autofix-workflow, rollback-workflow, delete-workflow, validate-draft, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, read-skills, read-learnings, write-learnings, submit-request, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, current_user_execute_tool, current_user_tools, delegate; did you mean "ask_gitlab"?
+    error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, autofix-workflow, rollback-workflow, restore-workflow, show-workflow, delete-workflow, validate-draft, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, read-skills, read-learnings, write-learnings, submit-request, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, current_user_execute_tool, current_user_tools, delegate; did you mean "ask_gitlab"?
     packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
