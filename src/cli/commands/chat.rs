@@ -62,7 +62,11 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
     }
     let session = Session::of_pack(root, &args.pack, &args.model, out)?;
     let limits = activation::limits(&session.pack, &args.limits)?.over(&session.budgets);
-    let Given { key, with_all, submit } = given(&session.pack, args)?;
+    let Given {
+        key,
+        with_all,
+        submit,
+    } = given(&session.pack, args)?;
     session.init("chat", out)?;
     let talk = async {
         let sessions = store(root, out).await?;

@@ -374,12 +374,24 @@ fn put_one(
     }
     // What it should take the place of is nowhere.
     let lost = literals.iter().any(|said| said.old && said.at.is_empty());
+    // What it should take the place of names the places: each one that holds it.
+    let holds_old = |place: &Place| {
+        let mut old = literals.iter().filter(|said| said.old);
+        old.any(|said| place.holds.iter().any(|value| same(value, said.text)))
+    };
     match fitting.as_slice() {
         [] => Read::Other,
         [place] if !lost => match value::put(patch, &place.node, place.path, new.text) {
             true => Read::Done,
             false => Read::Other,
         },
+        several if !lost && several.iter().all(holds_old) => {
+            let put = |place: &Place| value::put(patch, &place.node, place.path, new.text);
+            match several.iter().all(put) {
+                true => Read::Done,
+                false => Read::Other,
+            }
+        }
         several => {
             let nodes = several.iter().map(|p| p.node.clone()).collect();
             Read::Which(new.text.to_owned(), nodes)

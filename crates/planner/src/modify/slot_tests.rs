@@ -149,3 +149,13 @@ fn no_part_of_an_id_and_no_tab_is_exchanged_for_a_channel() {
     );
     assert_eq!(touched(&change.ops), [("Row 1", "/sheetName")]);
 }
+
+#[test]
+fn a_value_that_several_nodes_hold_is_exchanged_in_each() {
+    let before = chain(vec![slack(1, "news"), slack(2, "sales"), slack(3, "news")]);
+    let request = "post to #fresh-news instead of #news";
+    let done = modify(&before, request, Catalog::embedded());
+    let place = "/channelId";
+    assert_eq!(touched(&done.ops), [("Say 1", place), ("Say 3", place)]);
+    assert_eq!(done.questions, []);
+}
