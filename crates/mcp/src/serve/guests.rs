@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, OwnedSemaphorePermit};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// All connections without the token, oldest first.
 pub(super) struct Strangers {
@@ -15,12 +15,43 @@ pub(super) struct Strangers {
 
 /// One connection.
 #[derive(Default)]
-pub(super) struct Guest {
+pub struct Guest {
     known: AtomicBool,
     /// It ended by itself.
     left: AtomicBool,
     sent_away: Notify,
     place: Mutex<Option<OwnedSemaphorePermit>>,
+}
+
+/// Places for connections that have shown who they are; as many more may wait for one. Strangers have none to take away.
+pub struct Seats {
+    places: Arc<Semaphore>,
+    queue: Semaphore,
+}
+
+/// All places are taken, and so are those to wait in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Full;
+
+impl Seats {
+    pub fn new(most: usize) -> Seats {
+        Seats {
+            places: Arc::new(Semaphore::new(most)),
+            queue: Semaphore::new(most),
+        }
+    }
+
+    /// Gives the connection, which has shown who it is, a place for as long as it lasts.
+    pub async fn seat(&self, guest: &Guest) -> Result<(), Full> {
+        if guest.is_known() {
+            return Ok(());
+        }
+        guest.is_now_known();
+        let _waits = self.queue.try_acquire().map_err(|_| Full)?;
+        let place = Arc::clone(&self.places).acquire_owned().await;
+        guest.seated(place.map_err(|_| Full)?);
+        Ok(())
+    }
 }
 
 impl Strangers {
@@ -53,17 +84,17 @@ impl Guest {
     }
 
     /// True from the moment on that the connection has shown the token.
-    pub fn is_known(&self) -> bool {
+    fn is_known(&self) -> bool {
         self.known.load(Ordering::SeqCst)
     }
 
     /// It has shown the token: from here on it is not sent away.
-    pub fn is_now_known(&self) {
+    fn is_now_known(&self) {
         self.known.store(true, Ordering::SeqCst);
     }
 
     /// Keeps the place among those that are served until the connection ends.
-    pub fn seated(&self, place: OwnedSemaphorePermit) {
+    fn seated(&self, place: OwnedSemaphorePermit) {
         *self.place.lock().unwrap_or_else(PoisonError::into_inner) = Some(place);
     }
 

@@ -4,10 +4,10 @@
 
 use super::door::{Shut, Token, admit};
 use super::frame::{self, Frame, MAX_MESSAGE, Refusal};
-use super::guests::{Guest, Strangers};
+use super::guests::{Guest, Seats};
+use super::listen::{Answers, ListenLimits, Plain, listen};
 use super::pending::NotTaken;
 use super::sessions::{NotAsked, Sessions};
-use super::stall::Stalls;
 use super::{Hosts, versions};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -15,17 +15,11 @@ use hyper::header::{
     ACCEPT, ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap,
     HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
 };
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
-use tokio::task::JoinSet;
 
 /// The one path.
 pub const PATH: &str = "/mcp";
@@ -70,18 +64,19 @@ impl Default for HttpLimits {
     }
 }
 
-type Answer = Response<Full<Bytes>>;
-
-struct Server {
-    sessions: Sessions,
-    token: Token,
-    port: u16,
-    limits: HttpLimits,
-    strangers: Strangers,
-    /// For those who have shown the token, and for those of them who wait.
-    places: Arc<Semaphore>,
-    queue: Semaphore,
+impl HttpLimits {
+    pub fn of_connections(&self) -> ListenLimits {
+        ListenLimits {
+            strangers: self.strangers,
+            token: self.token,
+            head: self.head,
+            write: self.write,
+            drain: self.drain,
+        }
+    }
 }
+
+type Answer = Response<Full<Bytes>>;
 
 /// Serves until `stop` is ready. Then nothing more is taken, what was asked is answered as far as that does not take longer than
 /// `limits.drain`, and every session's last change is done and journaled when this returns.
@@ -98,95 +93,45 @@ pub async fn serve(
         return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
     }
     let server = Arc::new(Server {
-        sessions: Sessions::new(hosts, limits.sessions, limits.idle),
+        mcp: Mcp::new(hosts, limits),
         token,
         port: address.port(),
-        limits,
-        strangers: Strangers::new(limits.strangers),
-        places: Arc::new(Semaphore::new(limits.connections)),
-        queue: Semaphore::new(limits.connections),
+        seats: Seats::new(limits.connections),
     });
-    let mut connections = JoinSet::new();
-    let (end, ending) = watch::channel(false);
-    let mut stop = std::pin::pin!(stop);
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = &mut stop => break,
-        };
-        while connections.try_join_next().is_some() {}
-        let stream = match accepted {
-            Ok((stream, _)) => stream,
-            // This one went away, or there are too many files open: neither ends the server.
-            Err(_) => {
-                tokio::time::sleep(Duration::from_millis(50)).await;
-                continue;
-            }
-        };
-        let server = Arc::clone(&server);
-        let mut ending = ending.clone();
-        let guest = Left(server.strangers.enter());
-        connections.spawn(async move {
-            let guest = guest;
-            let io = TokioIo::new(Stalls::new(stream, server.limits.write));
-            let service = service_fn(|request| {
-                let (server, guest) = (Arc::clone(&server), Arc::clone(&guest.0));
-                async move { Ok::<_, Infallible>(server.answer(request, &guest).await) }
-            });
-            // A caller that broke off or broke the rules has been answered, or is not there to be.
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(server.limits.head)
-                .max_headers(64)
-                .max_buf_size(64 * 1024)
-                .serve_connection(io, service);
-            let mut connection = std::pin::pin!(connection);
-            tokio::select! {
-                _ = connection.as_mut() => return,
-                () = guest.0.unwelcome(server.limits.token) => return,
-                _ = ending.changed() => connection.as_mut().graceful_shutdown(),
-            }
-            let _ = connection.await;
-        });
-        // Who came is heard before the next one can send it away.
-        tokio::task::yield_now().await;
-    }
-    drop(listener);
-    let _ = end.send(true); // who is between two requests is let go; who waits for an answer gets it first
-    server.sessions.drain(limits.drain).await;
-    server.sessions.close_all().await;
-    let written = async { while connections.join_next().await.is_some() {} };
-    let _ = tokio::time::timeout(limits.drain, written).await;
-    connections.shutdown().await;
+    listen(listener, Plain, limits.of_connections(), server, stop).await;
     Ok(())
 }
 
-/// However the connection ends, its place is free then.
-struct Left(Arc<Guest>);
-
-impl Drop for Left {
-    fn drop(&mut self) {
-        self.0.leave();
-    }
+/// What stands at [`PATH`] and nothing else, behind a token.
+struct Server {
+    mcp: Mcp,
+    token: Token,
+    port: u16,
+    seats: Seats,
 }
 
-impl Server {
-    async fn answer(&self, request: Request<Incoming>, guest: &Guest) -> Answer {
-        let mut answer = match self.take(request, guest).await {
-            Ok(answer) | Err(answer) => answer,
+impl Answers for Server {
+    type Body = Full<Bytes>;
+
+    async fn answer(self: Arc<Self>, request: Request<Incoming>, guest: Arc<Guest>) -> Answer {
+        let mut answer = match self.admitted(&request, &guest).await {
+            Ok(()) => self.mcp.answer(request).await,
+            Err(answer) => answer,
         };
         let headers = answer.headers_mut();
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         answer
     }
 
-    /// A place for a connection that has shown the token. Those without it have none to take away.
-    async fn seat(&self, guest: &Guest) -> Result<(), Answer> {
-        if guest.is_known() {
-            return Ok(());
-        }
-        guest.is_now_known();
-        let full = || {
+    async fn finish(&self) {
+        self.mcp.finish().await;
+    }
+}
+
+impl Server {
+    async fn admitted(&self, request: &Request<Incoming>, guest: &Guest) -> Result<(), Answer> {
+        admit(request.uri(), request.headers(), self.port, &self.token).map_err(shut)?;
+        self.seats.seat(guest).await.map_err(|_| {
             let mut answer = plain(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "too many connections are open",
@@ -195,23 +140,46 @@ impl Server {
             headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
             answer
-        };
-        let _waits = self.queue.try_acquire().map_err(|_| full())?;
-        let place = Arc::clone(&self.places).acquire_owned().await;
-        guest.seated(place.map_err(|_| full())?);
-        Ok(())
-    }
-
-    async fn take(&self, request: Request<Incoming>, guest: &Guest) -> Result<Answer, Answer> {
-        let (head, body) = request.into_parts();
-        admit(&head.uri, &head.headers, self.port, &self.token).map_err(shut)?;
-        self.seat(guest).await?;
-        if head.uri.path() != PATH {
-            return Err(plain(
+        })?;
+        match request.uri().path() == PATH {
+            true => Ok(()),
+            false => Err(plain(
                 StatusCode::NOT_FOUND,
                 "there is /mcp and nothing else",
-            ));
+            )),
         }
+    }
+}
+
+/// The MCP sessions of a server, by requests whose callers were let in by somebody else.
+pub struct Mcp {
+    sessions: Sessions,
+    limits: HttpLimits,
+}
+
+impl Mcp {
+    pub fn new(hosts: Arc<dyn Hosts>, limits: HttpLimits) -> Mcp {
+        Mcp {
+            sessions: Sessions::new(hosts, limits.sessions, limits.idle),
+            limits,
+        }
+    }
+
+    pub async fn answer(&self, request: Request<Incoming>) -> Answer {
+        match self.take(request).await {
+            Ok(answer) | Err(answer) => answer,
+        }
+    }
+
+    /// Takes no more; what was asked is answered within the time for it, and every session's last change is done and journaled when
+    /// this returns.
+    pub async fn finish(&self) {
+        self.sessions.drain(self.limits.drain).await;
+        self.sessions.close_all().await;
+    }
+
+    async fn take(&self, request: Request<Incoming>) -> Result<Answer, Answer> {
+        let (head, body) = request.into_parts();
         let session = one(&head.headers, &SESSION).map_err(shut)?;
         if head.method == Method::DELETE {
             let Some(session) = session else {

@@ -8,6 +8,7 @@ mod door;
 mod frame;
 mod guests;
 pub mod http;
+pub mod listen;
 mod pending;
 mod sessions;
 mod stall;
@@ -19,6 +20,7 @@ mod frame_tests;
 mod serve_tests;
 
 pub use door::{Token, WeakToken};
+pub use guests::{Guest, Seats};
 
 use agentctl_base::BoxFuture;
 use agentctl_base::model::{ToolResult, ToolSpec, ToolStatus};
