@@ -126,7 +126,7 @@ const N8N: [&str; 12] = [
 ];
 
 /// Where the engine may say one all the same: below this path, the words, why.
-const SAID_ALL_THE_SAME: [(&str, &[&str], &str); 7] = [
+const SAID_ALL_THE_SAME: [(&str, &[&str], &str); 6] = [
     (
         "store/event/v1.rs",
         &["workflow", "node", "graph_hash", "edit_scope"],
@@ -142,9 +142,8 @@ const SAID_ALL_THE_SAME: [(&str, &[&str], &str); 7] = [
     (
         "pack/channels.rs",
         &["webhook"],
-        "a door of agentctl's own, which pack.yaml describes",
+        "the key of a pack.yaml for requests of a sender's own form",
     ),
-    ("pack/mod.rs", &["webhook"], "the same door"),
     (
         "pack/keys.rs",
         &["n8n", "credential"],

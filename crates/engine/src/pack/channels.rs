@@ -10,6 +10,8 @@ use serde_json::{Map, Value};
 /// The doors that a pack says something about.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Channels {
+    /// The pack speaks of its doors at all: a server serves it unless told otherwise.
+    pub is_served: bool,
     /// None: the pack takes no requests whose form it did not describe.
     pub webhook: Option<Webhook>,
 }
@@ -218,6 +220,7 @@ pub(super) fn read(node: Option<&Node>, problems: &mut Problems) -> Channels {
     };
     only(node, "channels", &["webhook"], problems);
     Channels {
+        is_served: true,
         webhook: node.get("webhook").map(|node| webhook(node, problems)),
     }
 }

@@ -3,7 +3,7 @@
 
 mod agents;
 mod built_in;
-mod channels;
+pub mod channels;
 mod delegates;
 mod files;
 mod flows;
@@ -24,7 +24,7 @@ mod vocabulary_tests;
 
 pub use agents::{Agent, Tier};
 pub use built_in::{BuiltIn, PACKS};
-pub use channels::{Channels, Fault, MAX_KEY_PART, Taken, Webhook};
+pub use channels::{Channels, Fault, MAX_KEY_PART, Taken};
 pub use files::{MAX_PACK_FILE, PackFiles, SKILL_FOLDERS, Use, is_agent_file, is_flow_file};
 pub use manifest::{MAIN_FLOW, MANIFEST, Manifest, is_name};
 pub use skills::{SkillHead, SkillSource};

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::flow::{By, RouteSpec, StepKind};
 use crate::store::{Event, Project};
+use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use serde_json::{Map, Value};
 
@@ -37,6 +38,8 @@ pub struct Left {
     pub route: Option<String>,
     /// The value of the version that the turn was made from.
     pub version: u64,
+    /// The tools whose calls changed something, in order.
+    pub did: Vec<String>,
 }
 
 impl<'a> Turn<'a> {
@@ -47,7 +50,7 @@ impl<'a> Turn<'a> {
         }
         can_begin(&cx, &options)?;
         let project = cx.project;
-        let run_id = run_id::new(cx.effects, project)?;
+        let run_id = run_id::of_turn(cx.effects);
         let driver = begin(cx, run_id, None, options)?;
         Ok(Turn {
             driver,
@@ -159,15 +162,19 @@ impl<'a> Turn<'a> {
             .close(self.project, Ok(super::driver::Stop::Ended))
     }
 
-    /// Ends a turn that is not finished; what it did stays. What it leaves of the conversation is nothing.
-    pub fn give_up(mut self, why: &str) -> Result<(), RunError> {
-        if !self.has_ended() {
-            self.driver.activate("cancel", None)?;
-            self.driver.end(Outcome::Cancelled, why.to_owned())?;
-            self.driver
-                .close(self.project, Ok(super::driver::Stop::Ended))?;
-        }
-        Ok(())
+    /// Ends a turn that is not finished; what it did stays, and nothing of it is to be kept in the conversation.
+    pub fn give_up(mut self, why: &str) -> Result<(RunReport, Left), RunError> {
+        let report = match self.driver.recorder.view.ended.clone() {
+            Some(ended) => self.report(ended.outcome, ended.exit_code, ended.message),
+            None => {
+                self.driver.activate("cancel", None)?;
+                self.driver.end(Outcome::Cancelled, why.to_owned())?;
+                self.driver
+                    .close(self.project, Ok(super::driver::Stop::Ended))?
+            }
+        };
+        let left = self.left();
+        Ok((report, left))
     }
 
     fn report(&self, outcome: Outcome, exit_code: u8, message: String) -> RunReport {
@@ -205,6 +212,13 @@ impl<'a> Turn<'a> {
             said: recorder.view.said.iter().map(Reply::from).collect(),
             route,
             version: log.session().map_or(0, |session| session.version),
+            did: recorder
+                .view
+                .returned()
+                .into_iter()
+                .filter(|(call, got)| call.mutates() && got.result.status == ToolStatus::Ok)
+                .map(|(call, _)| call.tool.clone())
+                .collect(),
         }
     }
 }

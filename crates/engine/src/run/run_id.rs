@@ -22,3 +22,11 @@ pub(super) fn new(effects: &dyn Effects, project: &Project) -> Result<String, Ru
     };
     Ok(format!("{time}-{tail}"))
 }
+
+/// The name of a turn of a conversation: of its time to the microsecond, and of chance. The other runs are not looked at, since there may
+/// be as many of them as messages were ever sent; which turn of a conversation came first, the conversation knows.
+pub(super) fn of_turn(effects: &dyn Effects) -> String {
+    let tail = sha256_hex(effects.new_id().as_bytes());
+    let tail = tail.get(..4).unwrap_or_default();
+    format!("{}{tail}", effects.now().strftime("%Y%m%d-%H%M%S-%6f"))
+}

@@ -9,6 +9,7 @@ use crate::cli::progress::{plain, plain_long};
 use crate::cli::timeline::{Detail, Timeline, outcome};
 use crate::cli::words::{LISTED, in_words};
 use crate::cli::{project, report, session};
+use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{self, RunReport, RunSummary, Verified};
 use agentctl_engine::store::{Foreign, Project};
 use agentctl_n8n_tools::resources::parse;
@@ -126,8 +127,17 @@ fn summary(run: &RunSummary) -> String {
     )
 }
 
+/// The pack that the run was started with, where it says which; `--pack` names another.
+fn pack_of(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Pack, CliError> {
+    let kept = run::means(project, Some(run)).ok().flatten();
+    match kept.and_then(|means| means.pack) {
+        Some(named) if out.pack.is_none() => session::named_pack(root, &named, out),
+        _ => session::load_pack(root, out),
+    }
+}
+
 fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit, CliError> {
-    let pack = session::load_pack(root, out)?;
+    let pack = pack_of(root, project, run, out)?;
     let mut records = Vec::new();
     let mut timeline = Timeline::new(Detail::Progress);
     let mut story = String::new();
