@@ -1,7 +1,7 @@
 //! agentctl: agents build, check and repair n8n workflows; the program enforces the rules.
 //!
 //! The floors are crates (docs/architecture.md); what stands here is the command line, and above the engine what still ties it to n8n.
-//! Top to bottom, a module uses only those below it: `cli` → `analysis`, `dialogues` → `turns` → `held` → `config`, `pack` → `trust`.
+//! Top to bottom, a module uses only those below it: `cli` → `analysis`, `dialogues` → `held` → `config`, `pack` → `trust`.
 //! The library never prints and never exits; `cli` turns errors into text and an exit code.
 
 // The tests' fixtures name the crate as its users do, so that suites outside can take them in.
@@ -28,5 +28,3 @@ pub mod pack;
 pub mod telemetry;
 #[cfg(feature = "full")]
 pub mod trust;
-#[cfg(feature = "full")]
-pub mod turns;

@@ -5,11 +5,11 @@ use super::output::Output;
 use super::project::{broken, home};
 use super::session::run_error;
 use super::settings;
-use crate::turns::TurnError;
 use agentctl_host::home::{HomeError, variable};
 use agentctl_sessions::{
     Marks, PostgresSessions, SessionError, SessionKey, Sessions, SqliteSessions,
 };
+use agentctl_turns::TurnError;
 use std::path::Path;
 
 /// The tenant and the user of whoever sits at this terminal.

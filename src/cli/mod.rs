@@ -24,6 +24,7 @@ mod project;
 mod questions;
 mod report;
 mod runtime;
+mod serving;
 mod session;
 mod settings;
 mod signals;

@@ -9,13 +9,31 @@ use std::pin::{Pin, pin};
 pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, CliError> {
     let mut done = None;
     let work = async { done = Some(work.await) };
-    drive(pin!(work))?;
-    done.ok_or_else(|| {
-        CliError::new(
-            Exit::Internal,
-            "the runtime stopped before the command's work",
-        )
-    })
+    drive(pin!(work), tokio::runtime::Builder::new_current_thread)?;
+    done.ok_or_else(unfinished)
+}
+
+/// Runs a server, on several threads; signals as for [`block_on_until`].
+pub fn block_on_many<T>(stop: &Cancel, work: impl Future<Output = T>) -> Result<T, CliError> {
+    let _stoppable = signals::stop_first(stop);
+    let mut done = None;
+    let work = async { done = Some(work.await) };
+    drive(pin!(work), || {
+        let mut builder = tokio::runtime::Builder::new_multi_thread();
+        builder.worker_threads(THREADS);
+        builder
+    })?;
+    done.ok_or_else(unfinished)
+}
+
+/// More than cores: a thread that waits for the disk to have a journal's lines does nothing else meanwhile.
+const THREADS: usize = 16;
+
+fn unfinished() -> CliError {
+    CliError::new(
+        Exit::Internal,
+        "the runtime stopped before the command's work",
+    )
 }
 
 /// Runs what has something to save: the first signal asks it to stop, a second one ends the program at once.
@@ -25,13 +43,12 @@ pub fn block_on_until<T>(stop: &Cancel, work: impl Future<Output = T>) -> Result
 }
 
 /// For all commands one: a runtime that knows each future's type would be compiled once for each of them.
-fn drive(work: Pin<&mut dyn Future<Output = ()>>) -> Result<(), CliError> {
+fn drive(
+    work: Pin<&mut dyn Future<Output = ()>>,
+    kind: fn() -> tokio::runtime::Builder,
+) -> Result<(), CliError> {
     // tokio panics where it gets no pipe for the signals of children.
-    let built = std::panic::catch_unwind(|| {
-        tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-    });
+    let built = std::panic::catch_unwind(|| kind().enable_all().build());
     let runtime = built
         .unwrap_or_else(|_| Err(std::io::Error::other("no file handle is left for it")))
         .map_err(|e| CliError::failed(format!("cannot start the runtime: {e}")))?;

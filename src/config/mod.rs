@@ -20,6 +20,7 @@
 //! output = 0.4
 //! [n8n]
 //! backend = "auto"                           # embedded, n8n-mcp, instance-mcp, rest
+//! [serve]                                    # docs/serve.md
 //! [trust]                                    # only in the user's own file
 //! plain_http = ["n8n.lan:5678"]              # where a key may go without https
 //! [test]                                     # of the user's own file alone
@@ -31,6 +32,7 @@
 mod context;
 pub mod limit;
 mod provider;
+pub mod serve;
 mod tools;
 
 pub use context::Context;
@@ -85,6 +87,8 @@ pub struct Config {
     pub pack: Option<String>,
     /// `[sessions] url_env`: the variable with the address of a Postgres that keeps the conversations.
     pub sessions_url_env: Option<String>,
+    /// `[serve]`.
+    pub serve: serve::Serve,
     /// `[n8n] backend`.
     pub backend: Option<BackendName>,
     /// `[trust] plain_http` of the user's own file.
@@ -156,6 +160,8 @@ struct Written {
     packs: WrittenPacks,
     #[serde(default)]
     sessions: WrittenSessions,
+    #[serde(default)]
+    serve: serve::Serve,
     trust: Option<Spanned<WrittenTrust>>,
     test: Option<Spanned<WrittenTest>>,
     tools: Option<Spanned<tools::Written>>,
@@ -289,6 +295,7 @@ pub fn load(
         config.providers.entry(name).or_insert(provider);
     }
     config.sessions_url_env = own.sessions_url_env.or(config.sessions_url_env);
+    config.serve = own.serve.over(std::mem::take(&mut config.serve));
     config.pack = own.pack.or(config.pack);
     config.backend = own.backend.or(config.backend);
     for (name, price) in own.prices {
@@ -373,6 +380,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         prices,
         pack: written.packs.default,
         sessions_url_env: written.sessions.url_env,
+        serve: written.serve,
         backend: written.n8n.backend,
         plain_http,
     })

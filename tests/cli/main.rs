@@ -40,6 +40,7 @@ mod qa;
 mod room;
 mod said;
 mod serve;
+mod serving;
 mod shortage;
 mod signals;
 mod support;

@@ -10,11 +10,11 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session::Session;
 use crate::cli::{runtime, streams};
-use crate::turns::{self, Expects, Host, Submit, TurnReply};
 use agentctl_engine::pack::{Pack, Taken};
 use agentctl_engine::run::Budgets;
 use agentctl_n8n_tools::tools::WORKFLOW;
 use agentctl_sessions::{SessionKey, Sessions};
+use agentctl_turns::{self as turns, Expects, Host, Submit, TurnReply};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead as _, IsTerminal as _};
@@ -177,6 +177,7 @@ impl Chat<'_> {
             cancel: &session.cancel,
             sessions: self.sessions,
             limits: self.limits.clone(),
+            wait: turns::WAIT,
         };
         let mut observer = RunObserver::new(self.out, session.tape.clone());
         let progress = observer.progress.clone();

@@ -29,6 +29,7 @@ mod qa;
 mod resume;
 mod run;
 mod runs;
+mod serve;
 mod sessions;
 mod skills;
 mod status;
@@ -49,6 +50,7 @@ pub enum Command {
     Build(build::BuildArgs),
     Chat(chat::ChatArgs),
     Run(run::RunArgs),
+    Serve(serve::ServeArgs),
     Explain(explain::ExplainArgs),
     Resume(resume::ResumeArgs),
     Answer(answer::AnswerArgs),
@@ -119,6 +121,7 @@ impl Command {
             Command::Build(args) => build::build(project, args, out),
             Command::Chat(args) => chat::chat(project, args, out),
             Command::Run(args) => run::run(project, args, out),
+            Command::Serve(args) => serve::serve(project, args, out),
             Command::Sessions(command) => sessions::sessions(project, command, out),
             Command::Explain(args) => explain::explain(project, args, out),
             Command::Resume(args) => resume::resume(project, args, out),

@@ -189,7 +189,7 @@ impl Kept<'_> {
 
     /// Held while it is changed, so that no turn is under way.
     async fn held(&self, key: &SessionKey) -> Result<agentctl_sessions::Turn, CliError> {
-        let held = self.store.turn(key, crate::turns::WAIT).await;
+        let held = self.store.turn(key, agentctl_turns::WAIT).await;
         held.map_err(|e| session_error(&e))
     }
 

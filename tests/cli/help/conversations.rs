@@ -396,3 +396,58 @@ fn packs() {
     Exit code 0: enough of the expectations hold; 1: not enough; 2: a mistake in a file.
     ");
 }
+
+#[test]
+fn serve() {
+    insta::assert_snapshot!(help("serve"), @"
+    Serve packs over HTTP: webhooks, chat, OpenAI clients
+
+    Usage: agentctl serve [OPTIONS]
+
+    Options:
+          --listen <ADDRESS:PORT>
+              Where to listen; port 0 takes a free one
+
+          --check
+              Say what would be served, to whom and where, and serve nothing
+
+          --ready-json
+              Print one line of JSON with the address to stdout when it is ready, for scripts
+
+          --model <MODEL>
+              The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
+              else offline
+
+          --model-for <AGENT=MODEL>
+              The model of one agent
+
+          --record <FILE>
+              Keep what the models and tools are asked and answer in a new file, without secrets; with
+              --replay: the old answers to what is asked now
+
+          --replay <FILE>
+              Take the models' answers from such a file; what is asked otherwise than there fails
+
+          --max-cost <[AGENT=]USD>
+              US dollars, of the run or of one agent; a model whose price is unknown is then not asked
+
+          --max-tokens <[AGENT=]N>
+              Tokens, input and output together
+
+          --max-turns <[AGENT=]N>
+              Model calls in one step
+
+          --max-time <[AGENT=]TIME>
+              Seconds of work, or like 90s, 10m, 1h; waiting for you does not count
+
+    Examples:
+      agentctl serve
+      agentctl serve --listen 127.0.0.1:8137
+      agentctl serve --check
+
+    Without clients in agentctl.toml it listens on the loopback interface only and wants a bearer token:
+    the one in AGENTCTL_SERVE_TOKEN, else a new one that it prints once to stderr.
+    One line of JSON for each request goes to stderr. SIGTERM: no new turns, those under way get their
+    reply, exit code 143.
+    ");
+}

@@ -243,3 +243,16 @@ fn tools_guard() {
     error: line 1: EOF while parsing an object at line 1 column 1
     ");
 }
+
+#[test]
+fn what_would_be_served() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("serve --check"), @r#"
+    exit code 0
+    listens on 127.0.0.1:[PORT]
+    packs: front-door
+      front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1
+    clients:
+      local (bearer): all packs; may turn, read, approve, cancel, admin; speaks for itself alone
+    "#);
+}

@@ -40,6 +40,9 @@ pub struct TurnReply {
     pub state: Map<String, Value>,
     pub expects: Expects,
     pub question: Option<Question>,
+    /// The tools whose calls changed something, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub did: Vec<String>,
     pub usage: RunUsage,
     pub exit_code: u8,
 }
@@ -86,6 +89,7 @@ impl TurnReply {
             state: left.fields.clone(),
             expects,
             question,
+            did: left.did.clone(),
             usage: report.usage,
             // A turn that replied did what it is for, also where it asks something.
             exit_code: match report.outcome {
@@ -120,6 +124,7 @@ impl TurnReply {
             state,
             expects: Expects::Nothing,
             question: None,
+            did: Vec::new(),
             usage: report.usage,
             exit_code: report.exit_code,
         }

@@ -3,9 +3,11 @@
 
 mod commands;
 mod reply;
+mod settle;
 
 pub use commands::{Command, HELP};
 pub use reply::{Expects, TurnReply};
+pub use settle::{Settled, settle, stop};
 
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
@@ -35,6 +37,8 @@ pub struct Host<'a> {
     pub cancel: &'a Cancel,
     pub sessions: &'a dyn Sessions,
     pub limits: Budgets,
+    /// How long a turn waits for the one before it.
+    pub wait: Duration,
 }
 
 /// What came in.
@@ -73,6 +77,21 @@ impl Host<'_> {
     fn now(&self) -> i64 {
         self.effects.now().as_millisecond()
     }
+
+    /// A turn that was begun before; None: nothing was done.
+    fn reopen<'b>(
+        &'b self,
+        run: &str,
+        observer: &'b mut dyn Observer,
+    ) -> Result<Option<Turn<'b>>, RunError> {
+        let resume = Resume {
+            limits: self.limits.clone(),
+            // A conversation outlives its pack's versions.
+            allow_other_pack: true,
+            ..Resume::default()
+        };
+        Turn::reopen(self.context(observer), run, resume)
+    }
 }
 
 /// Takes one turn. One that does not come to its end (no model, an interrupt) leaves the session as it was: sent again, it is the
@@ -87,7 +106,7 @@ pub async fn turn(
     if length > MAX_MESSAGE {
         return Err(TurnError::TooLong(length));
     }
-    let _held = host.sessions.turn(key, WAIT).await?;
+    let _held = host.sessions.turn(key, host.wait).await?;
     let mut session = own(host.sessions.load(key).await?)?;
     let command = submit.message.as_deref().and_then(Command::of);
     // A command is no answer, and ends nothing: a turn that is open stays so.
@@ -167,13 +186,7 @@ async fn unfinished(
     submit: &Submit,
     observer: &mut dyn Observer,
 ) -> Result<Option<TurnReply>, TurnError> {
-    let resume = Resume {
-        limits: host.limits.clone(),
-        // A conversation outlives its pack's versions.
-        allow_other_pack: true,
-        ..Resume::default()
-    };
-    let Some(mut before) = Turn::reopen(host.context(observer), run, resume)? else {
+    let Some(mut before) = host.reopen(run, observer)? else {
         return Ok(None);
     };
     // A turn that asked something has its reply already: what comes now is the answer, or it asks again.

@@ -1,0 +1,117 @@
+//! `POST /chat/{pack}`: n8n's chat contract, so that its widget and what was written for it talk to a pack.
+
+use crate::answer::{Answer, Events, json};
+use crate::ask::Ask;
+use crate::problem::Problem;
+use crate::router::naming;
+use crate::server::{ServedPack, Server};
+use crate::turning::{Begun, Next, text};
+use agentctl_sessions::SessionKey;
+use agentctl_turns::Submit;
+use hyper::StatusCode;
+use hyper::body::Incoming;
+use serde_json::{Map, Value, json as value};
+use std::sync::Arc;
+
+/// So many of the last messages a widget is given back.
+const PREVIOUS: u32 = 100;
+
+pub async fn post(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    body: Incoming,
+) -> Result<Answer, Problem> {
+    let body = ask.json(body).await?;
+    let said = |key: &str| body.get(key).and_then(Value::as_str);
+    let conversation = said("sessionId").filter(|id| !id.trim().is_empty());
+    let conversation = conversation.ok_or_else(|| missing("sessionId"))?;
+    let key = ask.key(&pack.pack.manifest.name, None, None, conversation)?;
+    match said("action").unwrap_or("sendMessage") {
+        "sendMessage" => {
+            let message = said("chatInput").ok_or_else(|| missing("chatInput"))?;
+            let mut input = Map::new();
+            if let Some(metadata @ Value::Object(_)) = body.get("metadata") {
+                input.insert("metadata".into(), metadata.clone());
+            }
+            let submit = Submit {
+                message: Some(message.to_owned()),
+                input,
+            };
+            send(server, ask, pack, key, submit).await
+        }
+        "loadPreviousSession" => previous(server, &key).await,
+        other => Err(Problem::bad(format!("there is no action {other:?}"))
+            .hint("sendMessage, loadPreviousSession")),
+    }
+}
+
+fn missing(field: &str) -> Problem {
+    Problem::fields(vec![agentctl_engine::pack::Fault {
+        field: field.to_owned(),
+        message: "is required, as text".to_owned(),
+    }])
+}
+
+async fn send(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    key: SessionKey,
+    submit: Submit,
+) -> Result<Answer, Problem> {
+    let begun = server.begin(pack, key, submit)?;
+    if !ask.wants_events() {
+        let reply = begun.reply().await?;
+        let whole = value!({"output": text(&reply)});
+        return Ok(naming(json(StatusCode::OK, &whole), &reply));
+    }
+    let (events, answer) = Events::answer();
+    tokio::spawn(tell(begun, events));
+    Ok(answer)
+}
+
+/// Tells a turn as it goes.
+async fn tell(mut begun: Begun, events: Events) {
+    let last = loop {
+        match begun.next().await {
+            Next::Said(said) => {
+                let item = value!({"type": "item", "content": said.text});
+                events.send(None, None, &item.to_string()).await;
+            }
+            Next::Quiet => {
+                events.heartbeat().await;
+            }
+            Next::Done(done) => break done,
+        }
+    };
+    let last = match last {
+        Ok(reply) => value!({
+            "type": "end", "output": text(&reply), "run_id": reply.run_id, "session_id": reply.session_id,
+            "expects": reply.expects
+        }),
+        Err(problem) => {
+            value!({"type": "error", "content": problem.detail, "status": problem.status.as_u16()})
+        }
+    };
+    events.send(None, None, &last.to_string()).await;
+}
+
+/// The conversation as the widget keeps messages: as LangChain writes them down.
+async fn previous(server: &Server, key: &SessionKey) -> Result<Answer, Problem> {
+    let messages = server.sessions.messages(key, PREVIOUS).await?;
+    let kept = messages.iter().map(|message| {
+        let kind = match message.said.role {
+            agentctl_sessions::Role::User => "HumanMessage",
+            agentctl_sessions::Role::Assistant => "AIMessage",
+        };
+        value!({
+            "lc": 1, "type": "constructor", "id": ["langchain_core", "messages", kind],
+            "kwargs": {"content": message.said.text, "additional_kwargs": {}, "response_metadata": {}}
+        })
+    });
+    Ok(json(
+        StatusCode::OK,
+        &value!({"data": kept.collect::<Vec<Value>>()}),
+    ))
+}

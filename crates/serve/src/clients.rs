@@ -1,0 +1,228 @@
+//! Who may come in: the clients of the settings, each known by a password, a token or a signed token. Pure: secrets are handed in,
+//! and only their digests are kept.
+
+use crate::rate::Rate;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hyper::header::{AUTHORIZATION, HeaderMap};
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A secret's digest: what is compared, and all that is kept.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret([u8; 32]);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl Secret {
+    pub fn new(text: &str) -> Secret {
+        Secret(Sha256::digest(text.as_bytes()).into())
+    }
+
+    /// Takes as long for a wrong text as for the right one: whole digests are compared.
+    fn is(&self, other: &Secret) -> bool {
+        let pairs = self.0.iter().zip(other.0);
+        let differs = pairs.fold(0, |acc, (a, b)| acc | (a ^ b));
+        std::hint::black_box(differs) == 0
+    }
+}
+
+/// What a client may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum May {
+    /// Send messages.
+    Turn,
+    /// Read runs and conversations.
+    Read,
+    /// Approve what a run wants to do.
+    Approve,
+    /// Cancel runs.
+    Cancel,
+    /// Erase conversations.
+    Admin,
+}
+
+impl May {
+    pub const ALL: [(May, &'static str); 5] = [
+        (May::Turn, "turn"),
+        (May::Read, "read"),
+        (May::Approve, "approve"),
+        (May::Cancel, "cancel"),
+        (May::Admin, "admin"),
+    ];
+
+    pub fn named(name: &str) -> Option<May> {
+        let mut all = May::ALL.into_iter();
+        all.find(|(_, known)| *known == name).map(|(may, _)| may)
+    }
+
+    pub fn name(self) -> &'static str {
+        let mut all = May::ALL.into_iter();
+        all.find(|(may, _)| *may == self)
+            .map_or("", |(_, name)| name)
+    }
+}
+
+/// How a client is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum How {
+    /// User and password, as one text `user:password`.
+    Basic(Secret),
+    Bearer(Secret),
+}
+
+impl How {
+    pub fn basic(user: &str, password: &str) -> How {
+        How::Basic(Secret::new(&format!("{user}:{password}")))
+    }
+
+    pub fn bearer(token: &str) -> How {
+        How::Bearer(Secret::new(token))
+    }
+
+    pub fn name(&self) -> &'static str {
+        match self {
+            How::Basic(_) => "basic",
+            How::Bearer(_) => "bearer",
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Client {
+    pub name: String,
+    pub how: How,
+    /// The packs that it reaches; None: all that are served.
+    pub packs: Option<BTreeSet<String>>,
+    /// The tenants for which it may speak, `*`: any; None: none but itself, and its conversations are nobody else's.
+    pub tenants: Option<Vec<String>>,
+    pub may: BTreeSet<May>,
+    /// Origins of pages that may call in its name.
+    pub origins: Vec<String>,
+    pub rate: Rate,
+}
+
+impl Client {
+    pub fn reaches(&self, pack: &str) -> bool {
+        self.packs.as_ref().is_none_or(|packs| packs.contains(pack))
+    }
+
+    /// The tenant that a conversation of this client belongs to, where the request says `claimed`. None: it may not speak for that one.
+    pub fn tenant(&self, claimed: Option<&str>) -> Option<String> {
+        let claimed = claimed.filter(|tenant| !tenant.trim().is_empty());
+        match (&self.tenants, claimed) {
+            // A colon stands in no name of a client, so nobody else's tenant is called so.
+            (None, None) => Some(format!("client:{}", self.name)),
+            (None, Some(claimed)) => Some(format!("client:{}:{claimed}", self.name)),
+            (Some(tenants), None) => match tenants.as_slice() {
+                [one] if one != "*" => Some(one.clone()),
+                _ => None,
+            },
+            (Some(tenants), Some(claimed)) => {
+                let any = tenants.iter().any(|t| t == "*") && !claimed.starts_with("client:");
+                (any || tenants.iter().any(|t| t == claimed)).then(|| claimed.to_owned())
+            }
+        }
+    }
+
+    /// Whether conversations of this tenant are the client's to see.
+    pub fn owns(&self, tenant: &str) -> bool {
+        let own = format!("client:{}", self.name);
+        match &self.tenants {
+            None => {
+                let rest = tenant.strip_prefix(&own);
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+            }
+            Some(tenants) => {
+                tenants.iter().any(|t| t == tenant)
+                    || (tenants.iter().any(|t| t == "*") && !tenant.starts_with("client:"))
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct Clients {
+    all: Vec<Arc<Client>>,
+}
+
+impl Clients {
+    pub fn new(all: Vec<Client>) -> Clients {
+        Clients {
+            all: all.into_iter().map(Arc::new).collect(),
+        }
+    }
+
+    pub fn all(&self) -> &[Arc<Client>] {
+        &self.all
+    }
+
+    /// The client whose one Authorization header this is. Every client is compared, so the time tells nothing.
+    pub fn admit(&self, headers: &HeaderMap) -> Option<Arc<Client>> {
+        let shown = shown(headers)?;
+        let mut found = None;
+        for client in &self.all {
+            let is = match (&client.how, &shown) {
+                (How::Basic(kept), Shown::Basic(given)) => kept.is(given),
+                (How::Bearer(kept), Shown::Bearer(given)) => kept.is(given),
+                _ => false,
+            };
+            if is && found.is_none() {
+                found = Some(Arc::clone(client));
+            }
+        }
+        found
+    }
+
+    /// What a 401 says of how to come in.
+    pub fn challenges(&self) -> Vec<&'static str> {
+        let has = |name| self.all.iter().any(|client| client.how.name() == name);
+        let mut challenges = Vec::new();
+        if has("basic") {
+            challenges.push("Basic realm=\"agentctl\", charset=\"UTF-8\"");
+        }
+        if has("bearer") {
+            challenges.push("Bearer realm=\"agentctl\"");
+        }
+        challenges
+    }
+
+    pub fn may_page(&self, origin: &str) -> bool {
+        let mut all = self.all.iter();
+        all.any(|client| client.origins.iter().any(|known| known == origin))
+    }
+}
+
+enum Shown {
+    Basic(Secret),
+    Bearer(Secret),
+}
+
+/// What a request shows; None: nothing, two headers (readers differ on which counts), or what is none of the two schemes.
+fn shown(headers: &HeaderMap) -> Option<Shown> {
+    let mut all = headers.get_all(AUTHORIZATION).iter();
+    let (Some(only), None) = (all.next(), all.next()) else {
+        return None;
+    };
+    let (scheme, given) = only.to_str().ok()?.split_once(' ')?;
+    let given = given.trim();
+    if scheme.eq_ignore_ascii_case("bearer") {
+        let is_token = !given.is_empty() && given.bytes().all(|b| b.is_ascii_graphic());
+        return is_token.then(|| Shown::Bearer(Secret::new(given)));
+    }
+    if !scheme.eq_ignore_ascii_case("basic") {
+        return None;
+    }
+    let text = String::from_utf8(STANDARD.decode(given).ok()?).ok()?;
+    let is_pair = text.contains(':') && !text.chars().any(char::is_control);
+    is_pair.then(|| Shown::Basic(Secret::new(&text)))
+}
+
+#[cfg(test)]
+#[path = "clients_tests.rs"]
+mod tests;

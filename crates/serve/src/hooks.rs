@@ -1,0 +1,45 @@
+//! `POST /hooks/{pack}`: a body of the sender's own form, as the pack's `channels.webhook` reads it, and an answer of the pack's form.
+
+use crate::answer::{Answer, json};
+use crate::ask::Ask;
+use crate::problem::Problem;
+use crate::router::naming;
+use crate::server::{ServedPack, Server};
+use crate::turning::for_channel;
+use agentctl_turns::Submit;
+use hyper::StatusCode;
+use hyper::body::Incoming;
+use std::sync::Arc;
+
+/// Of a conversation that the body does not name.
+const CONVERSATION: &str = "default";
+
+pub async fn post(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    body: Incoming,
+) -> Result<Answer, Problem> {
+    let Some(webhook) = &pack.pack.manifest.channels.webhook else {
+        return Err(Problem::not_found("webhook of this pack")
+            .hint("its pack.yaml has no channels.webhook (docs/webhooks.md)"));
+    };
+    let (_, body) = ask.value(body).await?;
+    let taken = webhook.take(&body).map_err(Problem::fields)?;
+    let key = ask.key(
+        &pack.pack.manifest.name,
+        taken.tenant.as_deref(),
+        taken.user.as_deref(),
+        taken.conversation.as_deref().unwrap_or(CONVERSATION),
+    )?;
+    let submit = Submit {
+        message: taken.message,
+        input: taken.input,
+    };
+    let reply = server.begin(pack, key, submit)?.reply().await?;
+    let said = webhook.reply(&for_channel(&reply)).map_err(|e| {
+        let detail = format!("the reply could not be put into the pack's form: {e}");
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail).with("run_id", reply.run_id.clone())
+    })?;
+    Ok(naming(json(StatusCode::OK, &said), &reply))
+}

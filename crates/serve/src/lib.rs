@@ -1,0 +1,20 @@
+//! agentctl's HTTP server. Its doors (webhook, chat, OpenAI, MCP) only translate: what comes in becomes a turn of a conversation
+//! (`agentctl_turns`), and its reply the answer of the door. Who comes in is known by authentication, never by what a body says.
+//! No door knows a pack, an agent or a field; what a pack wants of a door stands in its pack.yaml.
+
+mod answer;
+mod ask;
+mod chat;
+pub mod clients;
+mod hooks;
+mod live;
+mod openai;
+mod problem;
+mod rate;
+mod router;
+mod server;
+mod turning;
+
+pub use clients::{Client, Clients, How, May, Secret};
+pub use rate::Rate;
+pub use server::{Limits, Log, ServedPack, Server, serve};

@@ -1,0 +1,194 @@
+//! `/v1/chat/completions` and `/v1/models`: a pack looks like a model, so that what talks to one talks to a pack. The conversation is
+//! kept here, by `X-Session-Id` or `user`; a request without either is a conversation of its own, told anew in its messages.
+
+use crate::answer::{Answer, Events, json};
+use crate::ask::Ask;
+use crate::problem::Problem;
+use crate::router::naming;
+use crate::server::Server;
+use crate::turning::{Begun, Next, text};
+use agentctl_engine::view::RunUsage;
+use agentctl_turns::Submit;
+use hyper::StatusCode;
+use hyper::body::Incoming;
+use serde_json::{Map, Value, json as value};
+use std::sync::Arc;
+
+/// What a caller can ask of a model and not of a pack, which has its own.
+const REFUSED: [&str; 4] = ["tools", "functions", "tool_choice", "function_call"];
+
+pub fn models(server: &Server, ask: &Ask) -> Answer {
+    let packs = server.packs.values();
+    let reached = packs.filter(|pack| ask.client.reaches(&pack.pack.manifest.name));
+    let listed = reached.map(|pack| {
+        value!({"id": pack.pack.manifest.name, "object": "model", "created": server.since, "owned_by": "agentctl"})
+    });
+    let listed: Vec<Value> = listed.collect();
+    json(StatusCode::OK, &value!({"object": "list", "data": listed}))
+}
+
+pub async fn completions(
+    server: &Arc<Server>,
+    ask: &Ask,
+    body: Incoming,
+) -> Result<Answer, Problem> {
+    let body = ask.json(body).await?;
+    for refused in REFUSED {
+        if body
+            .get(refused)
+            .is_some_and(|v| !v.is_null() && *v != value!([]))
+        {
+            return Err(Problem::bad(format!(
+                "{refused:?} is not taken: a pack has its own tools"
+            ))
+            .hint("send the request without it; what a pack may use stands in its policy.yaml"));
+        }
+    }
+    if body.get("n").and_then(Value::as_u64).is_some_and(|n| n > 1) {
+        return Err(Problem::bad("one answer is given, not several").hint("send it without n"));
+    }
+    let model = body
+        .get("model")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let pack = server.pack(ask, model)?;
+    let message = last_message(&body)?;
+    let named = match ask.header("x-session-id")? {
+        Some(named) => Some(named),
+        None => body.get("user").and_then(Value::as_str),
+    };
+    let named = named.filter(|name| !name.trim().is_empty());
+    let once = format!("once-{}", uuid::Uuid::new_v4());
+    let key = ask.key(model, None, None, named.unwrap_or(&once))?;
+    let submit = Submit {
+        message: Some(message),
+        input: Map::new(),
+    };
+    let begun = server.begin(&pack, key, submit)?;
+    let told = Told {
+        id: format!("chatcmpl-{}", uuid::Uuid::new_v4().simple()),
+        made: server.now(),
+        model: model.to_owned(),
+    };
+    if body.get("stream").and_then(Value::as_bool) != Some(true) {
+        let reply = begun.reply().await?;
+        let message = value!({"role": "assistant", "content": text(&reply), "refusal": null});
+        let choice =
+            value!({"index": 0, "finish_reason": "stop", "logprobs": null, "message": message});
+        let mut whole = told.object("chat.completion", choice);
+        add(&mut whole, "usage", usage(&reply.usage));
+        return Ok(naming(json(StatusCode::OK, &whole), &reply));
+    }
+    let options = body.get("stream_options");
+    let with_usage = options.and_then(|options| options.get("include_usage"));
+    let with_usage = with_usage.and_then(Value::as_bool) == Some(true);
+    let (events, answer) = Events::answer();
+    tokio::spawn(tell(begun, events, told, with_usage));
+    Ok(answer)
+}
+
+/// What every part of an answer says of it.
+struct Told {
+    id: String,
+    made: i64,
+    model: String,
+}
+
+impl Told {
+    /// `choice` null: none.
+    fn object(&self, object: &str, choice: Value) -> Value {
+        let choices: Vec<Value> = Some(choice).filter(|c| !c.is_null()).into_iter().collect();
+        value!({"id": self.id, "object": object, "created": self.made, "model": self.model, "choices": choices})
+    }
+
+    fn part(&self, delta: &Value, finish: Option<&str>) -> String {
+        let choice = value!({"index": 0, "delta": delta, "finish_reason": finish});
+        self.object("chat.completion.chunk", choice).to_string()
+    }
+}
+
+/// Tells a turn as it goes.
+async fn tell(mut begun: Begun, events: Events, told: Told, with_usage: bool) {
+    let first = value!({"role": "assistant", "content": ""});
+    events.send(None, None, &told.part(&first, None)).await;
+    let mut so_far = String::new();
+    let done = loop {
+        match begun.next().await {
+            Next::Said(said) => {
+                let part = match so_far.is_empty() {
+                    true => said.text,
+                    false => format!("\n\n{}", said.text),
+                };
+                so_far += &part;
+                let part = told.part(&value!({"content": part}), None);
+                events.send(None, None, &part).await;
+            }
+            Next::Quiet => {
+                events.heartbeat().await;
+            }
+            Next::Done(done) => break done,
+        }
+    };
+    match done {
+        Ok(reply) => {
+            // What was not said while the flow ran: a question, why it ended.
+            let whole = text(&reply);
+            let rest = whole.strip_prefix(so_far.as_str()).unwrap_or(&whole);
+            if !rest.is_empty() {
+                let part = told.part(&value!({"content": rest}), None);
+                events.send(None, None, &part).await;
+            }
+            let part = told.part(&value!({}), Some("stop"));
+            events.send(None, None, &part).await;
+            if with_usage {
+                let mut last = told.object("chat.completion.chunk", Value::Null);
+                add(&mut last, "usage", usage(&reply.usage));
+                events.send(None, None, &last.to_string()).await;
+            }
+        }
+        Err(problem) => {
+            let error = value!({"message": problem.detail, "type": "server_error", "code": problem.status.as_u16()});
+            events
+                .send(None, None, &value!({"error": error}).to_string())
+                .await;
+        }
+    }
+    events.send(None, None, "[DONE]").await;
+}
+
+fn add(to: &mut Value, name: &str, value: Value) {
+    if let Value::Object(map) = to {
+        map.insert(name.to_owned(), value);
+    }
+}
+
+fn usage(used: &RunUsage) -> Value {
+    value!({
+        "prompt_tokens": used.input_tokens, "completion_tokens": used.output_tokens,
+        "total_tokens": used.input_tokens + used.output_tokens
+    })
+}
+
+/// The text of the last message, which must be the user's.
+fn last_message(body: &Map<String, Value>) -> Result<String, Problem> {
+    let messages = body.get("messages").and_then(Value::as_array);
+    let last = messages.and_then(|all| all.last());
+    let Some(last) = last else {
+        return Err(Problem::bad("messages is empty").hint("the last message is what is answered"));
+    };
+    if last.get("role").and_then(Value::as_str) != Some("user") {
+        return Err(Problem::bad("the last message must be the user's"));
+    }
+    match last.get("content") {
+        Some(Value::String(text)) => Ok(text.clone()),
+        Some(Value::Array(parts)) => {
+            let texts = parts.iter().map(|part| {
+                part.get("text")
+                    .and_then(Value::as_str)
+                    .ok_or_else(|| Problem::bad("only text is read; pictures and sound are not"))
+            });
+            Ok(texts.collect::<Result<Vec<&str>, _>>()?.join("\n"))
+        }
+        _ => Err(Problem::bad("the content of the last message is no text")),
+    }
+}

@@ -1,0 +1,252 @@
+//! Which door a request is for, and whether its caller may come in.
+
+use crate::answer::{Answer, json};
+use crate::ask::Ask;
+use crate::clients::{Client, May};
+use crate::problem::Problem;
+use crate::server::{ServedPack, Server};
+use crate::{chat, hooks, openai};
+use agentctl_engine::nearest::nearest;
+use agentctl_mcp::serve::Guest;
+use agentctl_turns::TurnReply;
+use hyper::body::Incoming;
+use hyper::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+    VARY,
+};
+use hyper::{Method, Request, StatusCode};
+use serde_json::json as value;
+use std::sync::Arc;
+
+const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
+const SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
+
+/// Says in the answer's head which run and which conversation it was.
+pub fn naming(mut answer: Answer, reply: &TurnReply) -> Answer {
+    name(&mut answer, &RUN_ID, reply.run_id.as_deref());
+    name(&mut answer, &SESSION_ID, Some(&reply.session_id));
+    answer
+}
+
+fn name(answer: &mut Answer, header: &HeaderName, value: Option<&str>) {
+    if let Some(value) = value.and_then(|v| HeaderValue::from_str(v).ok()) {
+        answer.headers_mut().insert(header.clone(), value);
+    }
+}
+
+/// What is noted of a request.
+#[derive(Debug, Default)]
+pub struct Noted {
+    pub client: Option<String>,
+}
+
+impl Server {
+    pub(crate) async fn route(
+        self: &Arc<Self>,
+        request: Request<Incoming>,
+        guest: &Guest,
+        noted: &mut Noted,
+    ) -> Answer {
+        let origin = request.headers().get(ORIGIN).cloned();
+        let answered = self.answered(request, guest, noted).await;
+        let mut answer = answered.unwrap_or_else(|problem| {
+            let mut answer = problem.answer();
+            let of = |key: &str| problem.more.get(key).and_then(|v| v.as_str());
+            name(&mut answer, &RUN_ID, of("run_id"));
+            name(&mut answer, &SESSION_ID, of("session_id"));
+            answer
+        });
+        let headers = answer.headers_mut();
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers.insert(
+            "x-content-type-options",
+            HeaderValue::from_static("nosniff"),
+        );
+        // Only a page that a client names is told that it may read.
+        let known = origin.filter(|o| o.to_str().is_ok_and(|o| self.clients.may_page(o)));
+        if let Some(origin) = known {
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            headers.insert(VARY, HeaderValue::from_static("origin"));
+            headers.insert(
+                ACCESS_CONTROL_EXPOSE_HEADERS,
+                HeaderValue::from_static("x-run-id, x-session-id, retry-after"),
+            );
+        }
+        answer
+    }
+
+    async fn answered(
+        self: &Arc<Self>,
+        request: Request<Incoming>,
+        guest: &Guest,
+        noted: &mut Noted,
+    ) -> Result<Answer, Problem> {
+        let (head, body) = request.into_parts();
+        self.is_called(&head.uri, &head.headers)?;
+        let path = head.uri.path().to_owned();
+        let mut segments = path.split('/').skip(1);
+        let [one, two, three, four] = std::array::from_fn(|_| segments.next());
+        let parts = match segments.next() {
+            None => (one.unwrap_or_default(), two, three, four),
+            Some(_) => ("", None, None, None),
+        };
+        match (&head.method, parts) {
+            (&Method::GET, ("healthz", None, ..)) => {
+                return Ok(json(StatusCode::OK, &value!({"status": "ok"})));
+            }
+            (&Method::GET, ("readyz", None, ..)) => return Ok(self.ready()),
+            (&Method::OPTIONS, _) => return self.preflight(&head.headers),
+            _ => {}
+        }
+        let client = self.let_in(&head.headers, guest).await?;
+        noted.client = Some(client.name.clone());
+        let ask = Ask {
+            client,
+            headers: head.headers,
+        };
+        let only = |methods: &'static str| Err(not_this(methods));
+        match (&head.method, parts) {
+            (&Method::POST, ("hooks", Some(name), None, _)) => {
+                ask.may(May::Turn)?;
+                let pack = self.pack(&ask, name)?;
+                hooks::post(self, &ask, &pack, body).await
+            }
+            (&Method::POST, ("chat", Some(name), None, _)) => {
+                ask.may(May::Turn)?;
+                let pack = self.pack(&ask, name)?;
+                chat::post(self, &ask, &pack, body).await
+            }
+            (&Method::POST, ("v1", Some("chat"), Some("completions"), None)) => {
+                ask.may(May::Turn)?;
+                openai::completions(self, &ask, body).await
+            }
+            (&Method::GET, ("v1", Some("models"), None, _)) => Ok(openai::models(self, &ask)),
+            (_, ("hooks" | "chat", Some(_), None, _))
+            | (_, ("v1", Some("chat"), Some("completions"), None)) => only("POST"),
+            (_, ("v1", Some("models"), None, _) | ("healthz" | "readyz", None, ..)) => only("GET"),
+            _ => Err(Problem::not_found("such door")
+                .hint("POST /hooks/{pack}, /chat/{pack}, /v1/chat/completions; GET /v1/models, /healthz, /readyz")),
+        }
+    }
+
+    /// The pack of this name, where it is served and the client reaches it: nobody can tell the one from the other.
+    pub(crate) fn pack(&self, ask: &Ask, name: &str) -> Result<Arc<ServedPack>, Problem> {
+        let reached = self.packs.get(name).filter(|_| ask.client.reaches(name));
+        reached.cloned().ok_or_else(|| {
+            let known: Vec<&str> = self
+                .packs
+                .keys()
+                .map(String::as_str)
+                .filter(|name| ask.client.reaches(name))
+                .collect();
+            let near = nearest(name, known.iter().copied());
+            let shown: String = name.chars().take(64).collect();
+            Problem::not_found(&format!("pack {shown:?} here"))
+                .hint(format!("packs: {}{near}", known.join(", ")))
+        })
+    }
+
+    /// Whether the request was meant for this server: a page that had its name resolved to this machine still calls it by that name.
+    fn is_called(&self, uri: &hyper::Uri, headers: &HeaderMap) -> Result<(), Problem> {
+        if self.limits.hosts.is_empty() {
+            return Ok(());
+        }
+        let ours = |authority: &str| {
+            let mut known = self.limits.hosts.iter();
+            known.any(|known| known.eq_ignore_ascii_case(authority))
+        };
+        let mut all = headers.get_all(HOST).iter();
+        let named = match (all.next(), all.next()) {
+            (Some(host), None) => host.to_str().is_ok_and(ours),
+            _ => false,
+        };
+        let in_line = uri.authority().is_none_or(|a| ours(a.as_str()));
+        match named && in_line {
+            true => Ok(()),
+            false => Err(Problem::new(
+                StatusCode::MISDIRECTED_REQUEST,
+                "the request is not for this server",
+            )
+            .hint(format!("call it as {}", self.limits.hosts.join(" or ")))),
+        }
+    }
+
+    async fn let_in(&self, headers: &HeaderMap, guest: &Guest) -> Result<Arc<Client>, Problem> {
+        let client = self.clients.admit(headers).ok_or_else(|| {
+            let mut problem = Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "the request shows no client's password or token",
+            );
+            problem.challenges = self.clients.challenges();
+            problem
+        })?;
+        // Only browsers send it; a page calls in a client's name only where that client names the page.
+        let mut origins = headers.get_all(ORIGIN).iter();
+        let named = |origin: &HeaderValue| {
+            let origin = origin.to_str().unwrap_or_default();
+            client.origins.iter().any(|known| known == origin)
+        };
+        if !origins.all(named) {
+            return Err(Problem::new(
+                StatusCode::FORBIDDEN,
+                "calls from this web page are not accepted",
+            )
+            .hint("`origins` of the client names the pages that may call"));
+        }
+        self.seats.seat(guest).await.map_err(|_| {
+            Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many connections are open",
+            )
+            .retry(5)
+        })?;
+        let now = self.started.elapsed();
+        client.rate.take(now).map_err(|seconds| {
+            Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "this client made too many requests",
+            )
+            .hint("`per_minute` of the client is the limit")
+            .retry(seconds)
+        })?;
+        Ok(client)
+    }
+
+    fn ready(&self) -> Answer {
+        match self.turns.is_ending() {
+            false => json(StatusCode::OK, &value!({"status": "ready"})),
+            true => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server ends").answer(),
+        }
+    }
+
+    /// What a browser asks before a page may call.
+    fn preflight(&self, headers: &HeaderMap) -> Result<Answer, Problem> {
+        let origin = headers.get(ORIGIN).and_then(|o| o.to_str().ok());
+        if !origin.is_some_and(|origin| self.clients.may_page(origin)) {
+            return Err(not_this("GET, POST, DELETE"));
+        }
+        let mut answer = crate::answer::whole(StatusCode::NO_CONTENT, "text/plain", "");
+        let headers = answer.headers_mut();
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_METHODS,
+            HeaderValue::from_static("GET, POST, DELETE"),
+        );
+        headers.insert(
+            ACCESS_CONTROL_ALLOW_HEADERS,
+            HeaderValue::from_static(
+                "authorization, content-type, idempotency-key, last-event-id, x-session-id, x-tenant-id",
+            ),
+        );
+        Ok(answer)
+    }
+}
+
+fn not_this(methods: &'static str) -> Problem {
+    let mut problem = Problem::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        format!("this door takes {methods}"),
+    );
+    problem.allow = Some(methods);
+    problem
+}

@@ -1,0 +1,164 @@
+//! The server: what it serves, to whom, and how much at once.
+
+use crate::answer::{Answer, Body};
+use crate::clients::Clients;
+use crate::live::Live;
+use crate::router::Noted;
+use crate::turning::Turns;
+use agentctl_engine::gateway::Gateway;
+use agentctl_engine::pack::Pack;
+use agentctl_engine::run::{Budgets, Cancel, Effects, Models};
+use agentctl_engine::store::Project;
+use agentctl_mcp::serve::listen::{Answers, ListenLimits, Wires, listen};
+use agentctl_mcp::serve::{Guest, Seats};
+use agentctl_sessions::Sessions;
+use agentctl_turns::Host;
+use hyper::Request;
+use hyper::body::Incoming;
+use indexmap::IndexMap;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::net::TcpListener;
+
+/// A pack with all that a turn of it needs.
+pub struct ServedPack {
+    pub pack: Pack,
+    pub project: Arc<Project>,
+    pub gateway: Gateway,
+    pub models: Box<dyn Models>,
+    pub effects: Box<dyn Effects>,
+    pub limits: Budgets,
+}
+
+/// How much and how long.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    /// Turns at once; others wait.
+    pub turns: usize,
+    /// For one turn; then it is cancelled at its next step.
+    pub turn_timeout: Duration,
+    /// For turns that are under way when the server is stopped.
+    pub drain: Duration,
+    /// Connections of callers that have shown who they are; as many more may wait for a place.
+    pub connections: usize,
+    pub of_connections: ListenLimits,
+    /// The names, with ports, by which the server may be called; none: any.
+    pub hosts: Vec<String>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            turns: 32,
+            turn_timeout: Duration::from_secs(110),
+            drain: Duration::from_secs(30),
+            connections: 4096,
+            of_connections: ListenLimits {
+                strangers: 64,
+                token: Duration::from_secs(2),
+                head: Duration::from_secs(10),
+                write: Duration::from_secs(30),
+                drain: Duration::from_secs(10),
+            },
+            hosts: Vec::new(),
+        }
+    }
+}
+
+/// Writes one line of the access log.
+pub type Log = Box<dyn Fn(&str) + Send + Sync>;
+
+pub struct Server {
+    /// By name.
+    pub packs: IndexMap<String, Arc<ServedPack>>,
+    pub sessions: Box<dyn Sessions>,
+    pub clients: Clients,
+    pub limits: Limits,
+    pub(crate) turns: Turns,
+    pub(crate) live: Arc<Live>,
+    pub(crate) seats: Seats,
+    pub(crate) started: Instant,
+    /// Seconds since 1970: when it began.
+    pub(crate) since: i64,
+    log: Log,
+}
+
+impl Server {
+    pub fn new(
+        packs: Vec<ServedPack>,
+        sessions: Box<dyn Sessions>,
+        clients: Clients,
+        limits: Limits,
+        log: Log,
+    ) -> Server {
+        let named = packs.into_iter();
+        let named = named.map(|pack| (pack.pack.manifest.name.clone(), Arc::new(pack)));
+        Server {
+            packs: named.collect(),
+            sessions,
+            clients,
+            turns: Turns::new(limits.turns),
+            seats: Seats::new(limits.connections),
+            limits,
+            live: Arc::default(),
+            started: Instant::now(),
+            since: jiff::Timestamp::now().as_second(),
+            log,
+        }
+    }
+
+    pub(crate) fn now(&self) -> i64 {
+        jiff::Timestamp::now().as_second()
+    }
+
+    pub(crate) fn host<'a>(&'a self, pack: &'a ServedPack, cancel: &'a Cancel) -> Host<'a> {
+        Host {
+            project: &pack.project,
+            pack: &pack.pack,
+            gateway: &pack.gateway,
+            models: &*pack.models,
+            effects: &*pack.effects,
+            cancel,
+            sessions: &*self.sessions,
+            limits: pack.limits.clone(),
+            wait: self.limits.turn_timeout,
+        }
+    }
+}
+
+impl Answers for Server {
+    type Body = Body;
+
+    async fn answer(self: Arc<Self>, request: Request<Incoming>, guest: Arc<Guest>) -> Answer {
+        let at = Instant::now();
+        let method = request.method().as_str().to_owned();
+        // Without its query, which may hold what is nobody's business.
+        let path: String = request.uri().path().chars().take(200).collect();
+        let mut noted = Noted::default();
+        let answer = self.route(request, &guest, &mut noted).await;
+        let of = |name| answer.headers().get(name).and_then(|v| v.to_str().ok());
+        let line = json!({
+            "at": jiff::Timestamp::now().to_string(), "client": noted.client, "method": method, "path": path,
+            "status": answer.status().as_u16(), "ms": u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX),
+            "run": of("x-run-id"),
+        });
+        (self.log)(&line.to_string());
+        answer
+    }
+
+    async fn finish(&self) {
+        self.turns.finish(self.limits.drain).await;
+    }
+}
+
+/// Serves until `stop` is ready, and then until the turns under way have their replies.
+pub async fn serve(
+    listener: TcpListener,
+    wires: impl Wires,
+    server: Arc<Server>,
+    stop: impl Future<Output = ()>,
+) {
+    let limits = server.limits.of_connections;
+    listen(listener, wires, limits, server, stop).await;
+}

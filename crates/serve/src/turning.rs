@@ -1,0 +1,323 @@
+//! Turns: admitted, carried to their end whether or not somebody still waits for the reply, and cut off at the limit of time.
+
+use crate::live::Watch;
+use crate::problem::Problem;
+use crate::server::{ServedPack, Server};
+use agentctl_base::question::Outcome;
+use agentctl_engine::run::{Cancel, Cause, Reply};
+use agentctl_sessions::SessionKey;
+use agentctl_turns::{self as turns, Expects, Submit, TurnReply};
+use hyper::StatusCode;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
+
+/// So many turns wait for a place among those that are taken at once; the next one is refused.
+const MOST_WAITING: usize = 256;
+
+/// Those that are under way, and those that wait to be.
+pub struct Turns {
+    places: Arc<Semaphore>,
+    queue: Arc<Semaphore>,
+    state: Mutex<State>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    ending: bool,
+    next: u64,
+    under_way: HashMap<u64, Cancel>,
+}
+
+impl Turns {
+    pub fn new(at_once: usize) -> Turns {
+        Turns {
+            places: Arc::new(Semaphore::new(at_once)),
+            queue: Arc::new(Semaphore::new(at_once + MOST_WAITING)),
+            state: Mutex::default(),
+            changed: Notify::new(),
+        }
+    }
+
+    fn state(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn is_ending(&self) -> bool {
+        self.state().ending
+    }
+
+    /// How many are under way or wait.
+    pub fn count(&self) -> usize {
+        self.state().under_way.len()
+    }
+
+    /// None: the server ends.
+    fn enter(&self, cancel: &Cancel) -> Option<u64> {
+        let mut state = self.state();
+        if state.ending {
+            return None;
+        }
+        state.next += 1;
+        let number = state.next;
+        state.under_way.insert(number, cancel.clone());
+        Some(number)
+    }
+
+    fn leave(&self, number: u64) {
+        self.state().under_way.remove(&number);
+        self.changed.notify_waiters();
+    }
+
+    /// Takes no more turns, waits for those that are under way, and stops at their next step those that take longer than `drain`.
+    pub async fn finish(&self, drain: Duration) {
+        self.state().ending = true;
+        if tokio::time::timeout(drain, self.none_left()).await.is_ok() {
+            return;
+        }
+        for cancel in self.state().under_way.values() {
+            cancel.request(Cause::Terminate);
+        }
+        self.none_left().await;
+    }
+
+    async fn none_left(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.count() == 0 {
+                return;
+            }
+            // One that left between the two lines above is seen at the next look.
+            let _ = tokio::time::timeout(Duration::from_millis(100), changed).await;
+        }
+    }
+}
+
+/// A turn that was admitted.
+pub struct Begun {
+    /// What the flow says, as it says it.
+    pub said: mpsc::UnboundedReceiver<Reply>,
+    done: oneshot::Receiver<Result<TurnReply, Problem>>,
+}
+
+impl Begun {
+    pub async fn reply(self) -> Result<TurnReply, Problem> {
+        ended(self.done.await)
+    }
+
+    /// What comes next, for who tells it on as it comes.
+    pub async fn next(&mut self) -> Next {
+        tokio::select! {
+            biased;
+            Some(said) = self.said.recv() => Next::Said(said),
+            done = &mut self.done => Next::Done(ended(done).map(Box::new)),
+            () = tokio::time::sleep(QUIET) => Next::Quiet,
+        }
+    }
+}
+
+/// So long nothing comes before a connection is shown to be alive.
+const QUIET: Duration = Duration::from_secs(10);
+
+pub enum Next {
+    Said(Reply),
+    /// Nothing came for a while.
+    Quiet,
+    Done(Result<Box<TurnReply>, Problem>),
+}
+
+fn ended(
+    done: Result<Result<TurnReply, Problem>, oneshot::error::RecvError>,
+) -> Result<TurnReply, Problem> {
+    done.unwrap_or_else(|_| {
+        Err(Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the turn broke off: this is a bug in agentctl",
+        )
+        .hint("the run is saved, `agentctl runs list` tells how far it came"))
+    })
+}
+
+impl Server {
+    /// Admits a turn. It is carried to its end by itself.
+    pub fn begin(
+        self: &Arc<Self>,
+        pack: &Arc<ServedPack>,
+        key: SessionKey,
+        submit: Submit,
+    ) -> Result<Begun, Problem> {
+        let cancel = Cancel::default();
+        let busy = || {
+            Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many turns wait already; nothing was done",
+            )
+            .retry(5)
+        };
+        let queue = Arc::clone(&self.turns.queue);
+        let waits = queue.try_acquire_owned().map_err(|_| busy())?;
+        let number = self.turns.enter(&cancel).ok_or_else(|| {
+            Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "the server ends; nothing was done",
+            )
+            .retry(5)
+        })?;
+        let (said, hears) = mpsc::unbounded_channel();
+        let (done, waiting) = oneshot::channel();
+        let left = Left(Arc::clone(self), number);
+        let (server, pack) = (Arc::clone(self), Arc::clone(pack));
+        tokio::spawn(async move {
+            let _left = left;
+            let _waits = waits;
+            let places = Arc::clone(&server.turns.places);
+            let _place = places.acquire_owned().await;
+            let reply = server.take(&pack, &key, &submit, &cancel, said).await;
+            // Who asked may have gone; the journal and the conversation have it.
+            let _ = done.send(reply);
+        });
+        Ok(Begun {
+            said: hears,
+            done: waiting,
+        })
+    }
+
+    async fn take(
+        &self,
+        pack: &ServedPack,
+        key: &SessionKey,
+        submit: &Submit,
+        cancel: &Cancel,
+        said: mpsc::UnboundedSender<Reply>,
+    ) -> Result<TurnReply, Problem> {
+        let host = self.host(pack, cancel);
+        let mut watch = Watch::new(Arc::clone(&self.live), said);
+        let mut late = false;
+        let taken = {
+            let turn = turns::turn(&host, key, submit, &mut watch);
+            let mut turn = std::pin::pin!(turn);
+            tokio::select! {
+                reply = &mut turn => reply,
+                () = tokio::time::sleep(self.limits.turn_timeout) => {
+                    late = true;
+                    cancel.request(Cause::Terminate);
+                    turn.await
+                }
+            }
+        };
+        let reply = taken.map_err(|error| {
+            let problem = Problem::from(error);
+            match &watch.run {
+                Some(run) => problem.with("run_id", run.clone()),
+                None => problem,
+            }
+        })?;
+        match (reply.outcome, &reply.run_id) {
+            (Outcome::Interrupted, Some(run)) => {
+                let why = match late {
+                    true => format!(
+                        "it took longer than {} s",
+                        self.limits.turn_timeout.as_secs()
+                    ),
+                    false => "the server ended".to_owned(),
+                };
+                let fresh = Cancel::default();
+                let host = self.host(pack, &fresh);
+                let stopped = turns::stop(&host, key, run, &why, &mut watch).await?;
+                Err(cut_off(stopped.as_ref().unwrap_or(&reply), late, &why))
+            }
+            _ => ended_well(reply),
+        }
+    }
+}
+
+/// However a turn ends, it is no longer under way then.
+struct Left(Arc<Server>, u64);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        self.0.turns.leave(self.1);
+    }
+}
+
+/// What was done is told in the past tense, by the program: nothing of it goes on.
+fn cut_off(reply: &TurnReply, late: bool, why: &str) -> Problem {
+    let status = match late {
+        true => StatusCode::GATEWAY_TIMEOUT,
+        false => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    let done = match reply.did.as_slice() {
+        [] => "nothing was changed".to_owned(),
+        did => format!("what was done before stays: {}", did.join(", ")),
+    };
+    of_reply(
+        Problem::new(status, format!("the turn was cancelled: {why}; {done}"))
+            .hint("GET /runs/{id} shows the run; a new message is a new turn"),
+        reply,
+    )
+}
+
+fn of_reply(problem: Problem, reply: &TurnReply) -> Problem {
+    problem
+        .with("run_id", reply.run_id.clone())
+        .with("session_id", reply.session_id.clone())
+        .with("done", json!(reply.did))
+}
+
+fn ended_well(reply: TurnReply) -> Result<TurnReply, Problem> {
+    let status = match reply.outcome {
+        Outcome::Complete | Outcome::Draft | Outcome::Waiting => return Ok(reply),
+        // What the rules refuse is told to who asked, like any reply.
+        Outcome::Refused | Outcome::Blocked => return Ok(reply),
+        Outcome::Cancelled => StatusCode::CONFLICT,
+        Outcome::Budget => StatusCode::SERVICE_UNAVAILABLE,
+        Outcome::Failed | Outcome::Interrupted => StatusCode::BAD_GATEWAY,
+    };
+    let detail = match reply.message.is_empty() {
+        true => format!("the turn ended as {}", reply.outcome.name()),
+        false => reply.message.clone(),
+    };
+    Err(of_reply(Problem::new(status, detail), &reply))
+}
+
+/// All that a reply says, as one text: what the flow said, why it ended, what it asks.
+pub fn text(reply: &TurnReply) -> String {
+    let mut parts: Vec<String> = reply.messages.iter().map(|m| m.text.clone()).collect();
+    if !reply.message.is_empty() && reply.expects == Expects::Nothing {
+        parts.push(reply.message.clone());
+    }
+    if let Some(question) = &reply.question {
+        let mut part = question.text.clone();
+        for option in &question.options {
+            part += &format!("\n- {}", option.label);
+        }
+        if reply.expects == Expects::Approval {
+            part += "\nA message does not approve it; a client that may does.";
+        }
+        parts.push(part);
+    }
+    parts.join("\n\n")
+}
+
+/// A reply as a pack's channel sees it under `reply`.
+pub fn for_channel(reply: &TurnReply) -> Value {
+    let last = |of: fn(&Reply) -> Value| {
+        let mut all = reply.messages.iter().rev().map(of);
+        all.find(|value| !value.is_null()).unwrap_or_default()
+    };
+    json!({
+        "text": text(reply),
+        "data": last(|m| m.data.clone()),
+        "attachment": last(|m| m.attachment.clone().into()),
+        "output": reply.output,
+        "outcome": reply.outcome,
+        "message": reply.message,
+        "question": reply.question,
+        "expects": reply.expects,
+        "messages": reply.messages,
+        "state": reply.state,
+    })
+}

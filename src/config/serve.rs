@@ -1,0 +1,115 @@
+//! `[serve]`: where the server listens, what it serves and to whom. Secrets do not stand here: what holds each one does.
+
+use agentctl_host::home::variable;
+use indexmap::IndexMap;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// The settings of `agentctl serve`.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Serve {
+    /// `ADDRESS:PORT`.
+    pub listen: Option<String>,
+    /// The address by which others reach it, where that is another than `listen`.
+    pub public_url: Option<String>,
+    /// None: every pack that says `channels` in its pack.yaml.
+    pub packs: Option<Vec<String>>,
+    pub max_turns_at_once: Option<usize>,
+    /// Seconds.
+    pub turn_timeout: Option<u64>,
+    /// Seconds.
+    pub drain: Option<u64>,
+    /// Something before it speaks TLS with the callers.
+    #[serde(default)]
+    pub behind_proxy: bool,
+    #[serde(default)]
+    pub clients: IndexMap<String, Client>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Client {
+    pub basic: Option<Basic>,
+    pub bearer_env: Option<String>,
+    pub bearer_file: Option<PathBuf>,
+    pub packs: Option<Vec<String>>,
+    pub tenants: Option<Vec<String>>,
+    pub may: Option<Vec<String>>,
+    pub per_minute: Option<u32>,
+    #[serde(default)]
+    pub origins: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Basic {
+    pub user: String,
+    pub password_env: Option<String>,
+    pub password_file: Option<PathBuf>,
+}
+
+impl Serve {
+    /// The user's own settings under those of a project.
+    #[must_use]
+    pub fn over(self, user: Serve) -> Serve {
+        let mut clients = user.clients;
+        // A client that the user described is the user's: a project cannot put its own in that place.
+        for (name, client) in self.clients {
+            clients.entry(name).or_insert(client);
+        }
+        Serve {
+            listen: self.listen.or(user.listen),
+            public_url: self.public_url.or(user.public_url),
+            packs: self.packs.or(user.packs),
+            max_turns_at_once: self.max_turns_at_once.or(user.max_turns_at_once),
+            turn_timeout: self.turn_timeout.or(user.turn_timeout),
+            drain: self.drain.or(user.drain),
+            behind_proxy: self.behind_proxy || user.behind_proxy,
+            clients,
+        }
+    }
+}
+
+/// A secret where the settings say it is. `what`: whose, for messages.
+///
+/// Errors: it is named twice or nowhere, the variable is not set, the file is not to be read or others may read it.
+pub fn secret(
+    what: &str,
+    env: Option<&str>,
+    file: Option<&Path>,
+    root: &Path,
+) -> Result<String, String> {
+    let text = match (env, file) {
+        (Some(name), None) => variable(name)
+            .ok_or_else(|| format!("{what} is in the variable {name}, which is not set"))?,
+        (None, Some(file)) => {
+            let path = root.join(file);
+            private(&path).map_err(|why| format!("{what} is in {}: {why}", path.display()))?
+        }
+        _ => return Err(format!("{what} must be named once: by …_env or by …_file")),
+    };
+    let text = text.trim_end_matches(['\r', '\n']);
+    match text.is_empty() || text.chars().any(char::is_control) {
+        true => Err(format!("{what} is empty, or has control characters in it")),
+        false => Ok(text.to_owned()),
+    }
+}
+
+const MAX_SECRET: u64 = 4096;
+
+/// The text of a file that nobody else may read.
+fn private(path: &Path) -> Result<String, String> {
+    let text = agentctl_host::files::read_regular_text(path, MAX_SECRET);
+    let text = text.map_err(|e| e.to_string())?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let found = std::fs::metadata(path).map_err(|e| e.to_string())?;
+        let mode = found.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(format!("others may read it (mode {mode:o}); chmod 600 it"));
+        }
+    }
+    Ok(text)
+}

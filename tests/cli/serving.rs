@@ -1,0 +1,201 @@
+//! `agentctl serve` as its users run it: ready, asked, stopped; and what it refuses to serve.
+
+use super::support::Project;
+use serde_json::{Value, json};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+struct Served {
+    child: Child,
+    address: String,
+}
+
+impl Served {
+    fn start(project: &Project) -> Served {
+        let mut command = project.command(&["serve", "--listen", "127.0.0.1:0", "--ready-json"]);
+        command.env("AGENTCTL_SERVE_TOKEN", TOKEN);
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        let ready: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(ready["packs"], json!(["front-door"]));
+        let address = ready["address"].as_str().unwrap();
+        let address = address.strip_prefix("http://").unwrap().to_owned();
+        Served { child, address }
+    }
+
+    fn post(&self, path: &str, body: &str) -> (String, Value) {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        write!(
+            stream,
+            "POST {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\nauthorization: Bearer {TOKEN}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            self.address,
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.to_owned(), serde_json::from_str(body).unwrap())
+    }
+
+    /// Asks it to stop; its exit code and what it said on stderr.
+    fn stop(mut self) -> (Option<i32>, String) {
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).unwrap());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
+        let mut said = String::new();
+        let mut err = self.child.stderr.take().unwrap();
+        err.read_to_string(&mut said).unwrap();
+        (self.child.wait().unwrap().code(), said)
+    }
+}
+
+#[test]
+fn the_example_is_answered_in_one_conversation_over_a_restart() {
+    let project = Project::new();
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/webhook.json");
+    let example = std::fs::read_to_string(example).unwrap();
+    let served = Served::start(&project);
+    let (head, said) = served.post("/hooks/front-door", &example);
+    assert!(head.starts_with("HTTP/1.1 200 "), "{head}");
+    assert!(said["output"].as_str().unwrap().len() > 20, "{said}");
+    let (code, log) = served.stop();
+    assert_eq!(code, Some(143), "{log}");
+    let line = log.lines().find(|line| line.contains("/hooks/")).unwrap();
+    let line: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(
+        (&line["status"], &line["client"]),
+        (&json!(200), &json!("local"))
+    );
+    assert!(
+        !log.contains("sales report") && !log.contains(TOKEN),
+        "{log}"
+    );
+
+    let served = Served::start(&project);
+    let more = example.replace("We need the monthly sales report automated", "/log");
+    let (_, told) = served.post("/hooks/front-door", &more);
+    let run = line["run"].as_str().unwrap();
+    assert!(told["output"].as_str().unwrap().starts_with(run), "{told}");
+    assert_eq!(served.stop().0, Some(143));
+    let shown = project.run(&["runs", "show", run]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+}
+
+#[test]
+fn a_port_that_is_taken_is_told() {
+    let project = Project::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let ran = project.run(&["serve", "--listen", &address]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot listen on"), "{}", ran.stderr);
+}
+
+#[test]
+fn what_is_not_safe_or_not_there_is_not_served() {
+    let project = Project::new();
+    let refused = |settings: &str, args: &[&str], part: &str| {
+        project.write("agentctl.toml", settings);
+        let mut command = project.command(&[&["serve", "--check"], args].concat());
+        command.env("SHORT", "demo").env("LONG", TOKEN);
+        let out = command.output().unwrap();
+        let said = String::from_utf8(out.stderr).unwrap();
+        assert_eq!(out.status.code(), Some(2), "{settings}: {said}");
+        assert!(said.contains(part), "{settings}: {said}");
+        assert!(!said.contains(TOKEN), "{said}");
+    };
+    let wide = "[serve]\nlisten = \"0.0.0.0:0\"\n";
+    let short = "[serve.clients.a]\nbasic = {user = \"a\", password_env = \"SHORT\"}\n";
+    let long = "[serve.clients.a]\nbearer_env = \"LONG\"\n";
+    refused(wide, &[], "no client is named");
+    refused("", &["--listen", "0.0.0.0:0"], "no client is named");
+    refused(&format!("{wide}{long}"), &[], "behind_proxy = true");
+    refused(
+        &format!("{wide}behind_proxy = true\n{short}"),
+        &[],
+        "16 characters or more",
+    );
+    refused(
+        "[serve]\npacks = [\"front-dor\"]\n",
+        &[],
+        "did you mean \"front-door\"?",
+    );
+    refused("", &["--pack", "nobody"], "there is no pack \"nobody\"");
+    refused("", &["--listen", "8137"], "is no address to listen on");
+    let client = |more: &str| format!("[serve.clients.a]\n{more}\n");
+    refused(&client("per_minute = 5"), &[], "says once how it is known");
+    refused(
+        &client("bearer_env = \"NOT_SET\""),
+        &[],
+        "NOT_SET, which is not set",
+    );
+    refused(
+        &client("bearer_env = \"SHORT\""),
+        &[],
+        "a token has 32 or more characters",
+    );
+    refused(
+        &client("bearer_env = \"LONG\"\nbasic = {user = \"a\", password_env = \"SHORT\"}"),
+        &[],
+        "says once",
+    );
+    refused(
+        &client("bearer_env = \"LONG\"\nmay = [\"fly\"]"),
+        &[],
+        "not \"fly\"",
+    );
+    refused(
+        &client("bearer_env = \"LONG\"\npacks = [\"research\"]"),
+        &[],
+        "\"research\" is not served",
+    );
+    refused(
+        &client("basic = {user = \"a:b\", password_env = \"SHORT\"}"),
+        &[],
+        "without a colon",
+    );
+    refused(&client("token = \"x\""), &[], "unknown field");
+    let file = project.write("token", TOKEN);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+        refused(
+            &client("bearer_file = \"token\""),
+            &[],
+            "others may read it (mode 644)",
+        );
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    project.write(
+        "agentctl.toml",
+        &client("bearer_file = \"token\"\ntenants = [\"acme\"]"),
+    );
+    insta::assert_snapshot!(project.said("serve --check"), @r#"
+    exit code 0
+    listens on 127.0.0.1:[PORT]
+    packs: front-door
+      front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1
+    clients:
+      a (bearer): all packs; may turn, read; speaks for acme
+    "#);
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_names_no_clients() {
+    let project = Project::new();
+    project.write("agentctl.toml", "[serve]\nlisten = \"0.0.0.0:0\"\nbehind_proxy = true\n[serve.clients.a]\nbearer_env = \"PATH\"\n");
+    let said = project.saying(project.stranger(&["serve", "--check"]), "");
+    assert!(said.contains("listens on 127.0.0.1:[PORT]"), "{said}");
+    assert!(said.contains("local (bearer)"), "{said}");
+}
