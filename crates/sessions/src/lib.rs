@@ -13,6 +13,7 @@ pub mod marks;
 pub mod n8n_history;
 pub mod postgres;
 mod queries;
+mod requests;
 pub mod session;
 pub mod sqlite;
 mod waiting;
@@ -24,6 +25,7 @@ pub use error::SessionError;
 pub use key::{Scope, SessionKey};
 pub use marks::{Foreign, Marks};
 pub use postgres::PostgresSessions;
+pub use requests::{Answered, Claimed, KEPT_FOR};
 pub use session::{Begun, Erased, Finish, Finished, Message, NewMessage, Role, Session, Summary};
 pub use sqlite::SqliteSessions;
 pub use waiting::Turn;
@@ -60,6 +62,17 @@ pub trait Sessions: Send + Sync {
         read: &'a Session,
         run: &'a str,
         now: i64,
+    ) -> BoxFuture<'a, Result<Begun, SessionError>> {
+        self.begin_for(read, run, None, now)
+    }
+
+    /// The same for a request that was claimed: the run is noted with it.
+    fn begin_for<'a>(
+        &'a self,
+        read: &'a Session,
+        run: &'a str,
+        request: Option<&'a str>,
+        now: i64,
     ) -> BoxFuture<'a, Result<Begun, SessionError>>;
 
     /// Writes what a turn leaves. The same run a second time changes nothing.
@@ -83,4 +96,32 @@ pub trait Sessions: Send + Sync {
         scope: &'a Scope,
         most: u32,
     ) -> BoxFuture<'a, Result<Vec<Summary>, SessionError>>;
+
+    /// The conversation whose turn this run was. Whose it is, is for the asker to look at.
+    fn of_run<'a>(
+        &'a self,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<Option<SessionKey>, SessionError>>;
+
+    /// The conversation of this id. Whose it is, is for the asker to look at.
+    fn of_id<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<SessionKey>, SessionError>>;
+
+    /// Notes a request before anything is done for it, or tells what became of it. `id`: a hash of who sent it and what the sender
+    /// calls it; `body`: of what was asked. Those that are older than [`KEPT_FOR`] are forgotten.
+    fn claim<'a>(
+        &'a self,
+        id: &'a str,
+        body: &'a str,
+        now: i64,
+    ) -> BoxFuture<'a, Result<Claimed, SessionError>>;
+
+    /// Keeps what was answered to a claimed request.
+    fn answered<'a>(
+        &'a self,
+        id: &'a str,
+        answered: &'a Answered,
+    ) -> BoxFuture<'a, Result<(), SessionError>>;
+
+    /// Forgets a claimed request for which nothing was done.
+    fn unclaim<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), SessionError>>;
 }

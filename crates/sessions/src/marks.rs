@@ -1,6 +1,7 @@
 //! Marks of the user's key on the rows of a store that lies in a project: such a file can come with a folder from elsewhere, with
 //! a conversation in it that nobody had. A store that the user reaches by an address of their own (Postgres) needs none.
 
+use crate::requests::Row;
 use crate::{Message, Session};
 use agentctl_base::canonical::canonical;
 use agentctl_host::key::Key;
@@ -9,6 +10,7 @@ use std::{fmt, path::Path};
 
 const SESSION: &str = "session";
 const MESSAGE: &str = "session message";
+const REQUEST: &str = "session request";
 
 /// Makes and judges the marks of one store.
 #[derive(Debug, Clone)]
@@ -72,6 +74,14 @@ impl Marks {
         mark: Option<&str>,
     ) -> Option<Foreign> {
         self.judge(MESSAGE, || of_message(session, message), mark)
+    }
+
+    pub(crate) fn request(&self, row: &Row) -> Option<String> {
+        self.mark(REQUEST, &canonical(&serde_json::json!(row)))
+    }
+
+    pub(crate) fn judge_request(&self, row: &Row, mark: Option<&str>) -> Option<Foreign> {
+        self.judge(REQUEST, || canonical(&serde_json::json!(row)), mark)
     }
 
     fn mark(&self, purpose: &str, content: &str) -> Option<String> {

@@ -28,6 +28,7 @@ const CLEAR: &str = "DELETE FROM agentctl_messages WHERE session = $1";
 const RUN: &str = "INSERT INTO agentctl_session_runs (session, run, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
 const RUNS: &str = "SELECT run FROM agentctl_session_runs WHERE session = $1 ORDER BY at, run";
 const FORGET_RUNS: &str = "DELETE FROM agentctl_session_runs WHERE session = $1";
+const FORGET_REQUESTS: &str = "DELETE FROM agentctl_requests WHERE run = $1";
 const FORGET: &str = "DELETE FROM agentctl_sessions WHERE id = $1";
 const LIST_ALL: &str = "SELECT id, pack, tenant, user_id, conversation, version, open_run, first_seq, next_seq, created, updated \
      FROM agentctl_sessions ORDER BY updated DESC, id LIMIT $1";
@@ -46,13 +47,14 @@ pub(crate) struct Store<D: Database> {
 
 /// The store's tables as this version of agentctl wants them.
 fn migrations() -> Migrator {
-    let mut all = Migrator::with_migrations(vec![Migration::new(
-        1,
-        "sessions".into(),
-        MigrationType::Simple,
-        include_str!("../sql/0001_sessions.sql").into_sql_str(),
-        false,
-    )]);
+    let sql = |number, name: &'static str, text: &'static str| {
+        let simple = MigrationType::Simple;
+        Migration::new(number, name.into(), simple, text.into_sql_str(), false)
+    };
+    let mut all = Migrator::with_migrations(vec![
+        sql(1, "sessions", include_str!("../sql/0001_sessions.sql")),
+        sql(2, "requests", include_str!("../sql/0002_requests.sql")),
+    ]);
     all.dangerous_set_table_name("agentctl_migrations");
     all
 }
@@ -111,7 +113,13 @@ where
         }
     }
 
-    pub async fn begin(&self, read: &Session, run: &str, now: i64) -> Result<Begun, SessionError> {
+    pub async fn begin(
+        &self,
+        read: &Session,
+        run: &str,
+        request: Option<&str>,
+        now: i64,
+    ) -> Result<Begun, SessionError> {
         let mut tx = self.writing().await?;
         let found = self.own(&mut tx, &read.key).await?;
         expect(read.version, found.version)?;
@@ -119,6 +127,9 @@ where
         next.open_run = Some(run.to_owned());
         self.write(&mut tx, &found, &mut next, now).await?;
         self.note_run(&mut tx, &next.id, run, now).await?;
+        if let Some(request) = request {
+            self.began(&mut tx, request, run).await?;
+        }
         self.commit(tx).await?;
         Ok(Begun {
             version: next.version,
@@ -206,6 +217,11 @@ where
             .iter()
             .map(|row| self.get(row, "run", "agentctl_session_runs", &found.id));
         let runs = runs.collect::<Result<Vec<String>, _>>()?;
+        for run in &runs {
+            // What was answered holds what was said.
+            let asked = sqlx::query(FORGET_REQUESTS).bind(run.clone());
+            self.run_one(&mut tx, asked).await?;
+        }
         for statement in [CLEAR, FORGET_RUNS, FORGET] {
             self.run_one(&mut tx, sqlx::query(statement).bind(found.id.clone()))
                 .await?;
@@ -233,16 +249,16 @@ where
         rows.iter().map(|row| self.summary(row)).collect()
     }
 
-    async fn writing(&self) -> Result<Transaction<'static, D>, SessionError> {
+    pub(crate) async fn writing(&self) -> Result<Transaction<'static, D>, SessionError> {
         let begun = self.pool.begin_with(self.begin).await;
         begun.map_err(|e| self.unreachable(e))
     }
 
-    async fn commit(&self, tx: Transaction<'static, D>) -> Result<(), SessionError> {
+    pub(crate) async fn commit(&self, tx: Transaction<'static, D>) -> Result<(), SessionError> {
         tx.commit().await.map_err(|e| self.unreachable(e))
     }
 
-    async fn run_one(
+    pub(crate) async fn run_one(
         &self,
         tx: &mut Transaction<'static, D>,
         query: sqlx::query::Query<'_, D, D::Arguments>,
@@ -455,7 +471,7 @@ where
         })
     }
 
-    fn key_of(&self, row: &D::Row, id: &str) -> Result<SessionKey, SessionError> {
+    pub(crate) fn key_of(&self, row: &D::Row, id: &str) -> Result<SessionKey, SessionError> {
         let get = |column| self.get(row, column, "agentctl_sessions", id);
         Ok(SessionKey {
             pack: get("pack")?,
@@ -465,7 +481,7 @@ where
         })
     }
 
-    fn get<T>(
+    pub(crate) fn get<T>(
         &self,
         row: &D::Row,
         column: &'static str,
@@ -479,7 +495,7 @@ where
             .map_err(|e| self.damaged(table, name, e.to_string()))
     }
 
-    fn damaged(&self, table: &'static str, row: &str, why: String) -> SessionError {
+    pub(crate) fn damaged(&self, table: &'static str, row: &str, why: String) -> SessionError {
         SessionError::Damaged {
             place: self.place.clone(),
             table,
@@ -545,13 +561,49 @@ macro_rules! sessions_by_queries {
                 Box::pin(self.store.messages(key, most))
             }
 
-            fn begin<'a>(
+            fn begin_for<'a>(
                 &'a self,
                 read: &'a Session,
                 run: &'a str,
+                request: Option<&'a str>,
                 now: i64,
             ) -> BoxFuture<'a, Result<Begun, SessionError>> {
-                Box::pin(self.store.begin(read, run, now))
+                Box::pin(self.store.begin(read, run, request, now))
+            }
+
+            fn of_run<'a>(
+                &'a self,
+                run: &'a str,
+            ) -> BoxFuture<'a, Result<Option<SessionKey>, SessionError>> {
+                Box::pin(self.store.of_run(run))
+            }
+
+            fn of_id<'a>(
+                &'a self,
+                id: &'a str,
+            ) -> BoxFuture<'a, Result<Option<SessionKey>, SessionError>> {
+                Box::pin(self.store.of_id(id))
+            }
+
+            fn claim<'a>(
+                &'a self,
+                id: &'a str,
+                body: &'a str,
+                now: i64,
+            ) -> BoxFuture<'a, Result<$crate::Claimed, SessionError>> {
+                Box::pin(self.store.claim(id, body, now))
+            }
+
+            fn answered<'a>(
+                &'a self,
+                id: &'a str,
+                answered: &'a $crate::Answered,
+            ) -> BoxFuture<'a, Result<(), SessionError>> {
+                Box::pin(self.store.answered(id, answered))
+            }
+
+            fn unclaim<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), SessionError>> {
+                Box::pin(self.store.unclaim(id))
             }
 
             fn finish<'a>(

@@ -1,7 +1,8 @@
 //! What every store has to do, told once.
 
 use agentctl_sessions::{
-    Finish, Finished, NewMessage, Role, Scope, SessionError, SessionKey, Sessions,
+    Answered, Claimed, Finish, Finished, NewMessage, Role, Scope, SessionError, SessionKey,
+    Sessions,
 };
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -58,6 +59,7 @@ pub async fn turn(
 }
 
 pub async fn whole(store: Arc<dyn Sessions>) {
+    a_request_is_claimed_once_and_its_answer_kept_for_a_day(&*store).await;
     a_turn_is_read_again_as_it_was_written(&*store).await;
     a_run_is_written_once(&*store).await;
     what_changed_meanwhile_is_not_overwritten(&*store).await;
@@ -280,4 +282,45 @@ async fn turns_at_once_are_all_counted(store: Arc<dyn Sessions>) {
             assert_eq!(asked.run, answered.run);
         }
     }
+}
+
+async fn a_request_is_claimed_once_and_its_answer_kept_for_a_day(store: &dyn Sessions) {
+    let claim = async |body: &str, now| store.claim("request", body, now).await.unwrap();
+    assert_eq!(claim("a", 1_000).await, Claimed::New);
+    assert_eq!(claim("b", 1_001).await, Claimed::Other);
+    assert_eq!(claim("a", 1_002).await, Claimed::Begun(None));
+    let key = key("claimed");
+    let read = store.load(&key).await.unwrap();
+    let begun = store
+        .begin_for(&read, "run-c", Some("request"), 1_003)
+        .await;
+    assert_eq!(begun.unwrap().version, 1);
+    let begun = Claimed::Begun(Some("run-c".to_owned()));
+    assert_eq!(claim("a", 1_004).await, begun);
+    assert_eq!(store.of_run("run-c").await.unwrap(), Some(key.clone()));
+    assert_eq!(store.of_id(&key.id()).await.unwrap(), Some(key.clone()));
+    assert_eq!(store.of_run("run-x").await.unwrap(), None);
+    let answered = Answered {
+        status: 200,
+        content_type: "application/json".to_owned(),
+        body: "{}".to_owned(),
+        run: Some("run-c".to_owned()),
+        session: Some(key.id()),
+    };
+    store.answered("request", &answered).await.unwrap();
+    assert_eq!(claim("a", 1_005).await, Claimed::Answered(answered));
+    assert_eq!(claim("b", 1_006).await, Claimed::Other);
+    let day = 24 * 60 * 60 * 1000;
+    assert_eq!(claim("a", 1_001 + day).await, Claimed::New);
+    store.unclaim("request").await.unwrap();
+    assert_eq!(claim("b", 1_002 + day).await, Claimed::New);
+    // Erased with the conversation: its answer holds what was said.
+    let read = store.load(&key).await.unwrap();
+    store
+        .begin_for(&read, "run-d", Some("request"), 2_000)
+        .await
+        .unwrap();
+    store.erase(&key).await.unwrap();
+    assert_eq!(claim("c", 1_003 + day).await, Claimed::New);
+    store.unclaim("request").await.unwrap();
 }
