@@ -10,7 +10,7 @@ use agentctl_base::question::Question;
 use agentctl_engine::run::{Asked, Asker, Observer};
 use agentctl_engine::store::{Event, Record};
 use agentctl_models::tape::Tape;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Sees a run's events: progress on stderr, or lines of `stream-json` on stdout.
@@ -71,7 +71,7 @@ impl Observer for RunObserver<'_> {
         self.progress.record(record);
         self.keep_on_tape(&record.event);
         self.traces.record(record);
-        if let Err(error) = self.out.stream(&stream_event(record)) {
+        if let Err(error) = self.out.stream(&record.line()) {
             self.failed.get_or_insert(error);
         }
     }
@@ -85,24 +85,6 @@ impl Observer for RunObserver<'_> {
     fn note(&mut self, text: &str) {
         self.progress.line(&plain_long(text));
     }
-}
-
-/// A journal record as a line of `stream-json`: `type` with dots, `seq`, `at` and the event's own fields.
-pub fn stream_event(record: &Record) -> Value {
-    let mut event = match serde_json::to_value(&record.event) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
-    };
-    let kind = event
-        .shift_remove("type")
-        .and_then(|t| t.as_str().map(|t| t.replacen('_', ".", 1)))
-        .unwrap_or_default();
-    let mut line = Map::new();
-    line.insert("type".into(), kind.into());
-    line.insert("seq".into(), record.seq.into());
-    line.insert("at".into(), record.at.clone().into());
-    line.append(&mut event);
-    Value::Object(line)
 }
 
 /// A person at the terminal.

@@ -29,6 +29,7 @@ mod records;
 mod records_used;
 mod records_user;
 mod secrets;
+mod served;
 mod server;
 mod server_ends;
 mod servers;

@@ -96,6 +96,11 @@ impl Events {
         self.0.send(Bytes::from(text)).await.is_ok()
     }
 
+    /// Ready when the reader has gone.
+    pub async fn gone(&self) {
+        self.0.closed().await;
+    }
+
     /// A line that no reader shows, so that nobody on the way takes the connection for dead.
     pub async fn heartbeat(&self) -> bool {
         self.0.send(Bytes::from_static(b": \n\n")).await.is_ok()

@@ -109,13 +109,18 @@ impl Ask {
 
     /// The body as JSON, read strictly: a key stands once.
     pub async fn json(&self, body: Incoming) -> Result<Map<String, Value>, Problem> {
-        match self.value(body).await?.1 {
-            Value::Object(map) => Ok(map),
+        Ok(self.object(body).await?.1)
+    }
+
+    /// The same with the bytes that it was read from.
+    pub async fn object(&self, body: Incoming) -> Result<(Bytes, Map<String, Value>), Problem> {
+        match self.value(body).await? {
+            (bytes, Value::Object(map)) => Ok((bytes, map)),
             _ => Err(Problem::bad("the body must be a JSON object")),
         }
     }
 
-    /// The same with the bytes that it was read from; any JSON.
+    /// Any JSON.
     pub async fn value(&self, body: Incoming) -> Result<(Bytes, Value), Problem> {
         self.is_json()?;
         let bytes = read(body).await?;

@@ -2,12 +2,12 @@
 
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
+use crate::once::Once;
 use crate::problem::Problem;
-use crate::router::naming;
 use crate::server::{ServedPack, Server};
 use crate::turning::{Begun, Next, text};
 use agentctl_sessions::SessionKey;
-use agentctl_turns::Submit;
+use agentctl_turns::{Submit, TurnReply};
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use serde_json::{Map, Value, json as value};
@@ -22,7 +22,7 @@ pub async fn post(
     pack: &Arc<ServedPack>,
     body: Incoming,
 ) -> Result<Answer, Problem> {
-    let body = ask.json(body).await?;
+    let (bytes, body) = ask.object(body).await?;
     let said = |key: &str| body.get(key).and_then(Value::as_str);
     let conversation = said("sessionId").filter(|id| !id.trim().is_empty());
     let conversation = conversation.ok_or_else(|| missing("sessionId"))?;
@@ -37,8 +37,10 @@ pub async fn post(
             let submit = Submit {
                 message: Some(message.to_owned()),
                 input,
+                request: None,
             };
-            send(server, ask, pack, key, submit).await
+            let once = Once::of(ask, &format!("chat/{}", key.pack), None, &bytes)?;
+            send(server, ask, pack, key, submit, once).await
         }
         "loadPreviousSession" => previous(server, &key).await,
         other => Err(Problem::bad(format!("there is no action {other:?}"))
@@ -59,13 +61,19 @@ async fn send(
     pack: &Arc<ServedPack>,
     key: SessionKey,
     submit: Submit,
+    once: Option<Once>,
 ) -> Result<Answer, Problem> {
-    let begun = server.begin(pack, key, submit)?;
     if !ask.wants_events() {
-        let reply = begun.reply().await?;
-        let whole = value!({"output": text(&reply)});
-        return Ok(naming(json(StatusCode::OK, &whole), &reply));
+        let shape = |reply: &TurnReply| Ok(value!({"output": text(reply)}).to_string());
+        return server
+            .turn_once(pack, key, submit, once, Box::new(shape))
+            .await;
     }
+    if once.is_some() {
+        return Err(Problem::bad("events are not told again")
+            .hint("send it without Idempotency-Key, or without Accept: text/event-stream"));
+    }
+    let begun = server.begin(pack, key, submit)?;
     let (events, answer) = Events::answer();
     tokio::spawn(tell(begun, events));
     Ok(answer)

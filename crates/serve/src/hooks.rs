@@ -1,12 +1,12 @@
 //! `POST /hooks/{pack}`: a body of the sender's own form, as the pack's `channels.webhook` reads it, and an answer of the pack's form.
 
-use crate::answer::{Answer, json};
+use crate::answer::Answer;
 use crate::ask::Ask;
+use crate::once::Once;
 use crate::problem::Problem;
-use crate::router::naming;
 use crate::server::{ServedPack, Server};
 use crate::turning::for_channel;
-use agentctl_turns::Submit;
+use agentctl_turns::{Submit, TurnReply};
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub async fn post(
         return Err(Problem::not_found("webhook of this pack")
             .hint("its pack.yaml has no channels.webhook (docs/webhooks.md)"));
     };
-    let (_, body) = ask.value(body).await?;
+    let (bytes, body) = ask.value(body).await?;
     let taken = webhook.take(&body).map_err(Problem::fields)?;
     let key = ask.key(
         &pack.pack.manifest.name,
@@ -35,11 +35,23 @@ pub async fn post(
     let submit = Submit {
         message: taken.message,
         input: taken.input,
+        request: None,
     };
-    let reply = server.begin(pack, key, submit)?.reply().await?;
-    let said = webhook.reply(&for_channel(&reply)).map_err(|e| {
+    let door = format!("hooks/{}", pack.pack.manifest.name);
+    let once = Once::of(ask, &door, taken.id.as_deref(), &bytes)?;
+    let shaper = Arc::clone(pack);
+    let shape = Box::new(move |reply: &TurnReply| shaped(&shaper, reply));
+    server.turn_once(pack, key, submit, once, shape).await
+}
+
+/// The reply in the pack's form.
+fn shaped(pack: &ServedPack, reply: &TurnReply) -> Result<String, Problem> {
+    let Some(webhook) = &pack.pack.manifest.channels.webhook else {
+        return Err(Problem::not_found("webhook of this pack"));
+    };
+    let said = webhook.reply(&for_channel(reply)).map_err(|e| {
         let detail = format!("the reply could not be put into the pack's form: {e}");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail).with("run_id", reply.run_id.clone())
     })?;
-    Ok(naming(json(StatusCode::OK, &said), &reply))
+    Ok(said.to_string())
 }

@@ -7,14 +7,17 @@ mod ask;
 mod chat;
 pub mod clients;
 mod hooks;
+mod kept;
 mod live;
+mod once;
 mod openai;
 mod problem;
 mod rate;
 mod router;
+mod runs;
 mod server;
 mod turning;
 
 pub use clients::{Client, Clients, How, May, Secret};
 pub use rate::Rate;
-pub use server::{Limits, Log, ServedPack, Server, serve};
+pub use server::{Limits, Log, ServedPack, Server, Settled, serve};

@@ -1,32 +1,51 @@
 //! The turns that are under way: what they say while they do, and their runs' journals, which grow.
 
-use agentctl_engine::run::{Observer, Reply};
+use agentctl_engine::run::{Cancel, Observer, Reply};
 use agentctl_engine::store::{Event, Record};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, watch};
 
-/// By run: the number of the last record that was written.
+/// By run.
 #[derive(Debug, Default)]
-pub struct Live(Mutex<HashMap<String, watch::Sender<u64>>>);
+pub struct Live(Mutex<HashMap<String, Turn>>);
+
+#[derive(Debug)]
+struct Turn {
+    /// The number of the last record that was written.
+    last: watch::Sender<u64>,
+    cancel: Cancel,
+}
 
 impl Live {
-    fn runs(&self) -> std::sync::MutexGuard<'_, HashMap<String, watch::Sender<u64>>> {
+    fn runs(&self) -> std::sync::MutexGuard<'_, HashMap<String, Turn>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Tells of each record of a run that is under way here; None: none is.
+    pub fn of(&self, run: &str) -> Option<watch::Receiver<u64>> {
+        self.runs().get(run).map(|turn| turn.last.subscribe())
+    }
+
+    /// What cancels a run that is under way here.
+    pub fn cancel(&self, run: &str) -> Option<Cancel> {
+        self.runs().get(run).map(|turn| turn.cancel.clone())
     }
 }
 
 /// Sees one turn; dropped, the turn is no longer under way.
 pub struct Watch {
     live: Arc<Live>,
+    cancel: Cancel,
     said: mpsc::UnboundedSender<Reply>,
     pub run: Option<String>,
 }
 
 impl Watch {
-    pub fn new(live: Arc<Live>, said: mpsc::UnboundedSender<Reply>) -> Watch {
+    pub fn new(live: Arc<Live>, cancel: &Cancel, said: mpsc::UnboundedSender<Reply>) -> Watch {
         Watch {
             live,
+            cancel: cancel.clone(),
             said,
             run: None,
         }
@@ -36,8 +55,10 @@ impl Watch {
     pub fn follow(&mut self, run: &str) {
         self.run = Some(run.to_owned());
         let mut runs = self.live.runs();
-        runs.entry(run.to_owned())
-            .or_insert_with(|| watch::Sender::new(0));
+        runs.entry(run.to_owned()).or_insert_with(|| Turn {
+            last: watch::Sender::new(0),
+            cancel: self.cancel.clone(),
+        });
     }
 }
 
@@ -63,7 +84,7 @@ impl Observer for Watch {
         if let Some(run) = &self.run
             && let Some(told) = self.live.runs().get(run)
         {
-            told.send_replace(record.seq);
+            told.last.send_replace(record.seq);
         }
     }
 }

@@ -3,12 +3,12 @@
 
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
+use crate::once::Once;
 use crate::problem::Problem;
-use crate::router::naming;
 use crate::server::Server;
 use crate::turning::{Begun, Next, text};
 use agentctl_engine::view::RunUsage;
-use agentctl_turns::Submit;
+use agentctl_turns::{Submit, TurnReply};
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use serde_json::{Map, Value, json as value};
@@ -32,7 +32,7 @@ pub async fn completions(
     ask: &Ask,
     body: Incoming,
 ) -> Result<Answer, Problem> {
-    let body = ask.json(body).await?;
+    let (bytes, body) = ask.object(body).await?;
     for refused in REFUSED {
         if body
             .get(refused)
@@ -63,22 +63,25 @@ pub async fn completions(
     let submit = Submit {
         message: Some(message),
         input: Map::new(),
+        request: None,
     };
-    let begun = server.begin(&pack, key, submit)?;
+    let request = Once::of(ask, "v1", None, &bytes)?;
     let told = Told {
         id: format!("chatcmpl-{}", uuid::Uuid::new_v4().simple()),
         made: server.now(),
         model: model.to_owned(),
     };
     if body.get("stream").and_then(Value::as_bool) != Some(true) {
-        let reply = begun.reply().await?;
-        let message = value!({"role": "assistant", "content": text(&reply), "refusal": null});
-        let choice =
-            value!({"index": 0, "finish_reason": "stop", "logprobs": null, "message": message});
-        let mut whole = told.object("chat.completion", choice);
-        add(&mut whole, "usage", usage(&reply.usage));
-        return Ok(naming(json(StatusCode::OK, &whole), &reply));
+        let shape = move |reply: &TurnReply| Ok(told.whole(reply).to_string());
+        return server
+            .turn_once(&pack, key, submit, request, Box::new(shape))
+            .await;
     }
+    if request.is_some() {
+        return Err(Problem::bad("a stream is not told again")
+            .hint("send it without Idempotency-Key, or without stream"));
+    }
+    let begun = server.begin(&pack, key, submit)?;
     let options = body.get("stream_options");
     let with_usage = options.and_then(|options| options.get("include_usage"));
     let with_usage = with_usage.and_then(Value::as_bool) == Some(true);
@@ -99,6 +102,15 @@ impl Told {
     fn object(&self, object: &str, choice: Value) -> Value {
         let choices: Vec<Value> = Some(choice).filter(|c| !c.is_null()).into_iter().collect();
         value!({"id": self.id, "object": object, "created": self.made, "model": self.model, "choices": choices})
+    }
+
+    fn whole(&self, reply: &TurnReply) -> Value {
+        let message = value!({"role": "assistant", "content": text(reply), "refusal": null});
+        let choice =
+            value!({"index": 0, "finish_reason": "stop", "logprobs": null, "message": message});
+        let mut whole = self.object("chat.completion", choice);
+        add(&mut whole, "usage", usage(&reply.usage));
+        whole
     }
 
     fn part(&self, delta: &Value, finish: Option<&str>) -> String {

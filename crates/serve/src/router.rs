@@ -5,7 +5,7 @@ use crate::ask::Ask;
 use crate::clients::{Client, May};
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
-use crate::{chat, hooks, openai};
+use crate::{chat, hooks, kept, openai, runs};
 use agentctl_engine::nearest::nearest;
 use agentctl_mcp::serve::Guest;
 use agentctl_turns::TurnReply;
@@ -23,9 +23,13 @@ const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
 const SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
 
 /// Says in the answer's head which run and which conversation it was.
-pub fn naming(mut answer: Answer, reply: &TurnReply) -> Answer {
-    name(&mut answer, &RUN_ID, reply.run_id.as_deref());
-    name(&mut answer, &SESSION_ID, Some(&reply.session_id));
+pub fn naming(answer: Answer, reply: &TurnReply) -> Answer {
+    named(answer, reply.run_id.as_deref(), Some(&reply.session_id))
+}
+
+pub fn named(mut answer: Answer, run: Option<&str>, session: Option<&str>) -> Answer {
+    name(&mut answer, &RUN_ID, run);
+    name(&mut answer, &SESSION_ID, session);
     answer
 }
 
@@ -122,11 +126,40 @@ impl Server {
                 openai::completions(self, &ask, body).await
             }
             (&Method::GET, ("v1", Some("models"), None, _)) => Ok(openai::models(self, &ask)),
+            (&Method::GET, ("runs", Some(run), None, _)) => {
+                ask.may(May::Read)?;
+                runs::show(self, &runs::find(self, &ask, run).await?)
+            }
+            (&Method::GET, ("runs", Some(run), Some("events"), None)) => {
+                ask.may(May::Read)?;
+                let found = runs::find(self, &ask, run).await?;
+                runs::events(self, &ask, found, head.uri.query().unwrap_or_default())
+            }
+            (&Method::POST, ("runs", Some(run), Some("answers"), None)) => {
+                ask.may(May::Turn)?;
+                let found = runs::find(self, &ask, run).await?;
+                runs::answer(self, &ask, found, None, body).await
+            }
+            (&Method::POST, ("runs", Some(run), Some("approvals"), Some(question))) => {
+                ask.may(May::Approve)?;
+                let found = runs::find(self, &ask, run).await?;
+                runs::answer(self, &ask, found, Some(question), body).await
+            }
+            (&Method::POST, ("runs", Some(run), Some("cancel"), None)) => {
+                ask.may(May::Cancel)?;
+                let found = runs::find(self, &ask, run).await?;
+                runs::cancel(self, &ask, found).await
+            }
+            (&Method::GET, ("sessions", Some(id), None, _)) => kept::show(self, &ask, id).await,
+            (&Method::DELETE, ("sessions", Some(id), None, _)) => kept::erase(self, &ask, id).await,
+            (_, ("sessions", Some(_), None, _)) => only("GET, DELETE"),
+            (_, ("runs", Some(_), None | Some("events"), None)) => only("GET"),
+            (_, ("runs", Some(_), Some("answers" | "cancel"), None))
+            | (_, ("runs", Some(_), Some("approvals"), Some(_))) => only("POST"),
             (_, ("hooks" | "chat", Some(_), None, _))
             | (_, ("v1", Some("chat"), Some("completions"), None)) => only("POST"),
             (_, ("v1", Some("models"), None, _) | ("healthz" | "readyz", None, ..)) => only("GET"),
-            _ => Err(Problem::not_found("such door")
-                .hint("POST /hooks/{pack}, /chat/{pack}, /v1/chat/completions; GET /v1/models, /healthz, /readyz")),
+            _ => Err(Problem::not_found("such door").hint("docs/serve.md lists the doors")),
         }
     }
 

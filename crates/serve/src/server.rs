@@ -3,6 +3,7 @@
 use crate::answer::{Answer, Body};
 use crate::clients::Clients;
 use crate::live::Live;
+use crate::once::Onces;
 use crate::router::Noted;
 use crate::turning::Turns;
 use agentctl_engine::gateway::Gateway;
@@ -11,8 +12,8 @@ use agentctl_engine::run::{Budgets, Cancel, Effects, Models};
 use agentctl_engine::store::Project;
 use agentctl_mcp::serve::listen::{Answers, ListenLimits, Wires, listen};
 use agentctl_mcp::serve::{Guest, Seats};
-use agentctl_sessions::Sessions;
-use agentctl_turns::Host;
+use agentctl_sessions::{Scope, SessionError, Sessions};
+use agentctl_turns::{Host, TurnReply};
 use hyper::Request;
 use hyper::body::Incoming;
 use indexmap::IndexMap;
@@ -66,6 +67,18 @@ impl Default for Limits {
     }
 }
 
+/// What became of a turn without an end.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Settled {
+    Ended(Box<TurnReply>),
+    /// Another process takes it.
+    UnderWay,
+    Failed(String),
+}
+
+/// So many conversations are looked at, those that were used last.
+const MOST_SETTLED: u32 = 100_000;
+
 /// Writes one line of the access log.
 pub type Log = Box<dyn Fn(&str) + Send + Sync>;
 
@@ -77,6 +90,7 @@ pub struct Server {
     pub limits: Limits,
     pub(crate) turns: Turns,
     pub(crate) live: Arc<Live>,
+    pub(crate) onces: Onces,
     pub(crate) seats: Seats,
     pub(crate) started: Instant,
     /// Seconds since 1970: when it began.
@@ -102,10 +116,38 @@ impl Server {
             seats: Seats::new(limits.connections),
             limits,
             live: Arc::default(),
+            onces: Onces::default(),
             started: Instant::now(),
             since: jiff::Timestamp::now().as_second(),
             log,
         }
+    }
+
+    /// Settles the turns that an earlier process left without an end: each is cancelled, and what it did stays. What could not be
+    /// settled is told by the conversation's id; one whose turn another process takes now is left to it.
+    pub async fn settle(&self) -> Result<Vec<(String, Settled)>, SessionError> {
+        let all = self.sessions.list(&Scope::Operator, MOST_SETTLED).await?;
+        let mut settled = Vec::new();
+        for open in all.into_iter().filter(|session| session.open_run.is_some()) {
+            let Some(pack) = self.packs.get(&open.key.pack) else {
+                continue;
+            };
+            let cancel = Cancel::default();
+            let mut host = self.host(pack, &cancel);
+            host.wait = Duration::ZERO;
+            let mut watch = self.watching(&cancel);
+            let done = agentctl_turns::settle(&host, &open.key, false, &mut watch).await;
+            settled.push((
+                open.id,
+                match done {
+                    Ok(agentctl_turns::Settled::Nothing) => continue,
+                    Ok(agentctl_turns::Settled::UnderWay) => Settled::UnderWay,
+                    Ok(agentctl_turns::Settled::Ended(reply)) => Settled::Ended(reply),
+                    Err(error) => Settled::Failed(error.to_string()),
+                },
+            ));
+        }
+        Ok(settled)
     }
 
     pub(crate) fn now(&self) -> i64 {

@@ -185,6 +185,18 @@ impl Server {
         })
     }
 
+    /// Notes that something is carried through which the end of the server has to wait for. None: it ends already.
+    pub(crate) fn under_way(self: &Arc<Self>, cancel: &Cancel) -> Option<UnderWay> {
+        let number = self.turns.enter(cancel)?;
+        Some(UnderWay(Left(Arc::clone(self), number)))
+    }
+
+    /// Sees a turn whose words nobody waits for.
+    pub(crate) fn watching(&self, cancel: &Cancel) -> Watch {
+        let (said, _) = mpsc::unbounded_channel();
+        Watch::new(Arc::clone(&self.live), cancel, said)
+    }
+
     async fn take(
         &self,
         pack: &ServedPack,
@@ -194,7 +206,7 @@ impl Server {
         said: mpsc::UnboundedSender<Reply>,
     ) -> Result<TurnReply, Problem> {
         let host = self.host(pack, cancel);
-        let mut watch = Watch::new(Arc::clone(&self.live), said);
+        let mut watch = Watch::new(Arc::clone(&self.live), cancel, said);
         let mut late = false;
         let taken = {
             let turn = turns::turn(&host, key, submit, &mut watch);
@@ -217,22 +229,24 @@ impl Server {
         })?;
         match (reply.outcome, &reply.run_id) {
             (Outcome::Interrupted, Some(run)) => {
-                let why = match late {
-                    true => format!(
-                        "it took longer than {} s",
-                        self.limits.turn_timeout.as_secs()
-                    ),
-                    false => "the server ended".to_owned(),
+                let cause = match (late, cancel.cause()) {
+                    (true, _) => CutOff::Late(self.limits.turn_timeout),
+                    (false, Some(Cause::Interrupt)) => CutOff::Cancelled,
+                    (false, _) => CutOff::Ending,
                 };
+                let why = cause.why();
                 let fresh = Cancel::default();
                 let host = self.host(pack, &fresh);
                 let stopped = turns::stop(&host, key, run, &why, &mut watch).await?;
-                Err(cut_off(stopped.as_ref().unwrap_or(&reply), late, &why))
+                Err(cause.problem(stopped.as_ref().unwrap_or(&reply)))
             }
             _ => ended_well(reply),
         }
     }
 }
+
+/// Dropped, it is carried through.
+pub struct UnderWay(#[expect(dead_code, reason = "held, not read")] Left);
 
 /// However a turn ends, it is no longer under way then.
 struct Left(Arc<Server>, u64);
@@ -243,21 +257,42 @@ impl Drop for Left {
     }
 }
 
-/// What was done is told in the past tense, by the program: nothing of it goes on.
-fn cut_off(reply: &TurnReply, late: bool, why: &str) -> Problem {
-    let status = match late {
-        true => StatusCode::GATEWAY_TIMEOUT,
-        false => StatusCode::SERVICE_UNAVAILABLE,
-    };
-    let done = match reply.did.as_slice() {
-        [] => "nothing was changed".to_owned(),
-        did => format!("what was done before stays: {}", did.join(", ")),
-    };
-    of_reply(
-        Problem::new(status, format!("the turn was cancelled: {why}; {done}"))
-            .hint("GET /runs/{id} shows the run; a new message is a new turn"),
-        reply,
-    )
+/// Why a turn did not come to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CutOff {
+    /// It took longer than this.
+    Late(Duration),
+    /// A client wanted it.
+    Cancelled,
+    /// The server ended, and the turn took longer than it waits.
+    Ending,
+}
+
+impl CutOff {
+    fn why(self) -> String {
+        match self {
+            CutOff::Late(limit) => format!("it took longer than {} s", limit.as_secs()),
+            CutOff::Cancelled => "a client cancelled it".to_owned(),
+            CutOff::Ending => "the server ended".to_owned(),
+        }
+    }
+
+    /// What was done is told in the past tense, by the program: nothing of it goes on.
+    fn problem(self, reply: &TurnReply) -> Problem {
+        let status = match self {
+            CutOff::Late(_) => StatusCode::GATEWAY_TIMEOUT,
+            CutOff::Cancelled => StatusCode::CONFLICT,
+            CutOff::Ending => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        let done = match reply.did.as_slice() {
+            [] => "nothing was changed".to_owned(),
+            did => format!("what was done before stays: {}", did.join(", ")),
+        };
+        let told = format!("the turn was cancelled: {}; {done}", self.why());
+        let problem = Problem::new(status, told)
+            .hint("GET /runs/{id} shows the run; a new message is a new turn");
+        of_reply(problem, reply)
+    }
 }
 
 fn of_reply(problem: Problem, reply: &TurnReply) -> Problem {
@@ -267,7 +302,7 @@ fn of_reply(problem: Problem, reply: &TurnReply) -> Problem {
         .with("done", json!(reply.did))
 }
 
-fn ended_well(reply: TurnReply) -> Result<TurnReply, Problem> {
+pub fn ended_well(reply: TurnReply) -> Result<TurnReply, Problem> {
     let status = match reply.outcome {
         Outcome::Complete | Outcome::Draft | Outcome::Waiting => return Ok(reply),
         // What the rules refuse is told to who asked, like any reply.

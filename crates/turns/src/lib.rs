@@ -2,10 +2,12 @@
 //! what the turn leaves. The journal comes first; a turn that was killed in between is found and brought to its end by the next one.
 
 mod commands;
+mod later;
 mod reply;
 mod settle;
 
 pub use commands::{Command, HELP};
+pub use later::{Gone, again, answer, erase};
 pub use reply::{Expects, TurnReply};
 pub use settle::{Settled, settle, stop};
 
@@ -48,6 +50,8 @@ pub struct Submit {
     pub message: Option<String>,
     /// What the flow sees as `input` besides the message.
     pub input: Map<String, Value>,
+    /// The request that was claimed for it ([`Sessions::claim`]); None: it has no name.
+    pub request: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -150,7 +154,10 @@ pub async fn turn(
     if let Some(command) = command {
         return commands::run(host, &session, &messages, command, begun).await;
     }
-    let noted = host.sessions.begin(&session, begun.run_id(), host.now());
+    let request = submit.request.as_deref();
+    let noted = host
+        .sessions
+        .begin_for(&session, begun.run_id(), request, host.now());
     let version = noted.await?.version;
     let input = begun.input().clone();
     let (report, left) = begun.drive().await?;

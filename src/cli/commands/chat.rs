@@ -123,7 +123,11 @@ fn given(pack: &Pack, args: &ChatArgs) -> Result<Given, CliError> {
     Ok(Given {
         key,
         with_all,
-        submit: says.then_some(Submit { message, input }),
+        submit: says.then_some(Submit {
+            message,
+            input,
+            request: None,
+        }),
     })
 }
 
@@ -203,6 +207,7 @@ impl Chat<'_> {
                 let joined = Submit {
                     message: None,
                     input: self.with_given(of_event(Some("joined"))),
+                    request: None,
                 };
                 self.show(self.turn(&joined).await)?;
             }
@@ -229,6 +234,7 @@ impl Chat<'_> {
             let submit = Submit {
                 message: Some(line.trim_end_matches(['\r', '\n']).to_owned()),
                 input: self.given.clone(),
+                request: None,
             };
             self.show(self.turn(&submit).await)?;
             if self.session.cancel.cause().is_some() {

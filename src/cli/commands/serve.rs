@@ -1,6 +1,7 @@
 //! `agentctl serve`: packs over HTTP, for whoever the settings name.
 
 use crate::cli::args::{LimitOptions, ModelOptions};
+use crate::cli::conversations::session_error;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
@@ -8,6 +9,7 @@ use crate::cli::serving::{self, Plan};
 use crate::cli::{runtime, streams};
 use agentctl_engine::run::Cancel;
 use agentctl_mcp::serve::listen::Plain;
+use agentctl_serve::Settled;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -52,6 +54,7 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
         let token = plan.token.clone();
         let names = plan.packs.clone();
         let server = serving::server(root, plan, packs, address, out).await?;
+        tell_settled(&server.settle().await.map_err(|e| session_error(&e))?, out);
         out.say(&format!("serving {} on http://{address}", names.join(", ")));
         match token {
             Some(serving::Token::New(text)) => {
@@ -74,6 +77,27 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
     })?;
     served?;
     Ok(cancel.cause().map_or(Exit::Complete, Exit::from))
+}
+
+/// What became of the turns that had no end.
+fn tell_settled(settled: &[(String, Settled)], out: &Output) {
+    for (session, what) in settled {
+        out.say(&match what {
+            Settled::Ended(reply) => format!(
+                "conversation {session}: its last turn had no end; it is {} (run {}{})",
+                reply.outcome.name(),
+                reply.run_id.as_deref().unwrap_or_default(),
+                match reply.did.as_slice() {
+                    [] => String::new(),
+                    did => format!(", done before: {}", did.join(", ")),
+                }
+            ),
+            Settled::UnderWay => format!("conversation {session}: another process takes its turn"),
+            Settled::Failed(why) => {
+                format!("conversation {session}: its last turn could not be settled: {why}")
+            }
+        });
+    }
 }
 
 /// The plan as a person reads it.

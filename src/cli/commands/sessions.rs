@@ -307,20 +307,13 @@ impl Kept<'_> {
             }
         }
         let _held = self.held(&key).await?;
-        let erased = self
-            .store
-            .erase(&key)
-            .await
-            .map_err(|e| session_error(&e))?;
         let project = project::open(self.root)?;
-        let (mut gone, mut left) = (Vec::new(), Vec::new());
-        for run in &erased.runs {
-            match project.remove_run(run) {
-                Ok(true) => gone.push(run.clone()),
-                Ok(false) => {}
-                Err(e) => left.push(e.to_string()),
-            }
-        }
+        let gone = agentctl_turns::erase(&project, &*self.store, &key).await;
+        let agentctl_turns::Gone {
+            messages,
+            runs,
+            left,
+        } = gone.map_err(|e| session_error(&e))?;
         let exit = match left.is_empty() {
             true => Exit::Complete,
             false => Exit::Failed,
@@ -330,15 +323,15 @@ impl Kept<'_> {
             || {
                 let mut text = format!(
                     "erased: {} messages, {} runs. What its runs handed on (files in memory/requests, calls of services) stays\n",
-                    erased.messages,
-                    gone.len()
+                    messages,
+                    runs.len()
                 );
                 for what in &left {
                     text += &format!("could not be erased: {}\n", plain_long(what));
                 }
                 text
             },
-            || json!({"session_id": key.id(), "messages": erased.messages, "runs": gone, "left": left}),
+            || json!({"session_id": key.id(), "messages": messages, "runs": runs, "left": left}),
         )
     }
 

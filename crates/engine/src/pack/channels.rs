@@ -33,8 +33,6 @@ pub struct Webhook {
     id: Option<Condition>,
     /// The answer: name → expression over `reply`. Empty: [`Webhook::reply`] says what then.
     reply: IndexMap<String, Condition>,
-    /// The sender may ask to be answered before the turn is done, and fetch the reply later.
-    pub later: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -210,7 +208,7 @@ fn wrong(name: &str, expected: &str, got: &Value) -> Fault {
 }
 
 const WEBHOOK_KEYS: &[&str] = &[
-    "unwrap", "input", "required", "session", "message", "id", "reply", "later",
+    "unwrap", "input", "required", "session", "message", "id", "reply",
 ];
 
 /// Reads `channels`.
@@ -268,12 +266,6 @@ fn webhook(node: &Node, problems: &mut Problems) -> Webhook {
             .get("id")
             .and_then(|node| expression(node, BODY, problems)),
         reply: expressions(node.get("reply"), "reply", REPLY, problems),
-        later: node.get("later").is_some_and(|later| {
-            later.as_bool().unwrap_or_else(|| {
-                problems.add(later.place, "later is true or false");
-                false
-            })
-        }),
         input,
     }
 }

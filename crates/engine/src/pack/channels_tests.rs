@@ -134,7 +134,7 @@ fn a_reply_is_what_the_pack_says_or_its_output_or_what_it_said() {
 #[test]
 fn every_mistake_has_its_line() {
     let (_, problems) = channels(
-        "mail: {}\nwebhook:\n  input: {message: boddy.text, other: 7}\n  message: msg\n  required: [nobody]\n  session: {team: message}\n  later: soon\n  replies: {}\n",
+        "mail: {}\nwebhook:\n  input: {message: boddy.text, other: 7}\n  message: msg\n  required: [nobody]\n  session: {team: message}\n  replies: {}\n",
     );
     let expected = [
         "pack.yaml:1:1: channels has no \"mail\"; it has webhook",
@@ -144,8 +144,7 @@ fn every_mistake_has_its_line() {
         "pack.yaml:4:12: \"msg\" is none of the webhook's input",
         "pack.yaml:5:14: \"nobody\" is none of the webhook's input",
         "pack.yaml:6:13: session has no \"team\"; it has tenant, user, conversation",
-        "pack.yaml:7:10: later is true or false",
-        "pack.yaml:8:3: webhook has no \"replies\"; it has unwrap, input, required, session, message, id, reply, later",
+        "pack.yaml:7:3: webhook has no \"replies\"; it has unwrap, input, required, session, message, id, reply",
     ];
     assert_eq!(problems, expected);
 }

@@ -24,6 +24,15 @@ pub struct Turn<'a> {
     taken_up: bool,
 }
 
+/// An answer to one question of a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerTo<'a> {
+    pub question: &'a str,
+    pub value: Value,
+    /// It is an approval, by somebody who may give it.
+    pub approves: bool,
+}
+
 /// What a turn leaves to be kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Left {
@@ -122,6 +131,39 @@ impl<'a> Turn<'a> {
         if questions::fits(&question, &value).is_err() {
             return Ok(false);
         }
+        self.give(&question, value)
+    }
+
+    /// Answers the question by its id. Error: it is not open, its time is over, or the answer does not fit it
+    /// ([`RunError::Usage`]); an approval came as an answer, or an answer as an approval ([`RunError::Refused`]).
+    pub fn answer_to(&mut self, given: AnswerTo<'_>) -> Result<(), RunError> {
+        let id = given.question;
+        let open = self.question().filter(|question| question.id == id);
+        let Some(question) = open.filter(|_| !self.has_ended()).cloned() else {
+            return Err(RunError::Usage(format!("no question {id:?} is open")));
+        };
+        if question.approves.is_some() != given.approves {
+            let (is, is_not) = match given.approves {
+                true => ("a question", "an approval"),
+                false => ("an approval", "a question"),
+            };
+            return Err(RunError::Refused {
+                message: format!("{id} is {is}, not {is_not}: nothing was answered"),
+                hint: String::new(),
+            });
+        }
+        let now = self.driver.recorder.effects.now();
+        if given.approves && questions::is_too_late(&question, now) {
+            return Err(RunError::Usage(format!(
+                "the question {id:?} was asked too long ago to be answered"
+            )));
+        }
+        questions::fits(&question, &given.value)
+            .map_err(|why| RunError::Usage(format!("the answer to {id:?} does not fit: {why}")))?;
+        self.give(&question, given.value).map(drop)
+    }
+
+    fn give(&mut self, question: &Question, value: Value) -> Result<bool, RunError> {
         let recorder = &self.driver.recorder;
         let Some(step) = recorder.log.asked_by(&question.id).map(str::to_owned) else {
             return Ok(false);
@@ -132,7 +174,7 @@ impl<'a> Turn<'a> {
         let given = Event::AnswerGiven {
             step,
             question_id: question.id.clone(),
-            value: questions::kept(&question, value),
+            value: questions::kept(question, value),
             by: AnsweredBy::Command,
         };
         self.driver.record(given, true)?;

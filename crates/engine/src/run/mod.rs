@@ -69,7 +69,7 @@ pub use cancel::{Cancel, Cause};
 pub use claims::{Evidence, settle as settle_claims};
 pub use compare::{Compare, Compared, Side, compare};
 pub use context::{Resume, RunContext};
-pub use conversation::{Left, Turn};
+pub use conversation::{AnswerTo, Left, Turn};
 pub use effects::{Counted, Effects, System};
 pub use error::RunError;
 pub use history::{Made, Numbering};

@@ -373,3 +373,23 @@ pub struct Record {
     pub hash: String,
     pub event: Event,
 }
+
+impl Record {
+    /// As a line for a reader: `type` with dots, `seq`, `at` and the event's own fields (docs/events.md).
+    pub fn line(&self) -> Value {
+        let mut event = match serde_json::to_value(&self.event) {
+            Ok(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        let kind = event
+            .shift_remove("type")
+            .and_then(|t| t.as_str().map(|t| t.replacen('_', ".", 1)))
+            .unwrap_or_default();
+        let mut line = Map::new();
+        line.insert("type".into(), kind.into());
+        line.insert("seq".into(), self.seq.into());
+        line.insert("at".into(), self.at.clone().into());
+        line.append(&mut event);
+        Value::Object(line)
+    }
+}

@@ -10,7 +10,7 @@ fn slow(conversation: &str) -> serde_json::Value {
     json!({"from": {"id": "u"}, "conversation": conversation, "text": "slow work"})
 }
 
-fn key(conversation: &str) -> SessionKey {
+pub fn key(conversation: &str) -> SessionKey {
     SessionKey {
         pack: "desk".to_owned(),
         tenant: "client:one".to_owned(),
@@ -151,6 +151,7 @@ async fn the_ninth_that_waits_for_a_conversation_is_sent_away() {
     );
     desk.model.let_go.add_permits(9);
     while let Some(answer) = answers.join_next().await {
-        assert!(answer.unwrap().starts_with("HTTP/1.1 200 "));
+        let answer = answer.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     }
 }

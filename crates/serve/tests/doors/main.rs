@@ -7,6 +7,7 @@
     reason = "tests fail loudly"
 )]
 
+mod again;
 mod callers;
 mod ends;
 mod said;

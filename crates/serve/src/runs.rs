@@ -1,0 +1,265 @@
+//! `/runs/{id}`: how a turn's run stands, what happens in it as it happens, and what it is told from outside. A run that is not the
+//! client's looks like one that never was.
+
+use crate::answer::{Answer, Events, json};
+use crate::ask::Ask;
+use crate::clients::May;
+use crate::problem::Problem;
+use crate::router::naming;
+use crate::server::{ServedPack, Server};
+use crate::turning::{ended_well, text};
+use agentctl_engine::run::{self, Cancel, Cause};
+use agentctl_engine::store::{Event, Record, Tail};
+use agentctl_sessions::SessionKey;
+use agentctl_turns::{self as turns, Expects};
+use hyper::StatusCode;
+use hyper::body::Incoming;
+use serde_json::{Map, Value, json as value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// So long nothing comes before a connection is shown to be alive, and the journal is looked at again.
+const QUIET: Duration = Duration::from_secs(15);
+
+/// A run of a pack and a conversation that are the client's.
+pub struct Found {
+    pub run: String,
+    pub key: SessionKey,
+    pub pack: Arc<ServedPack>,
+}
+
+pub async fn find(server: &Server, ask: &Ask, run: &str) -> Result<Found, Problem> {
+    let none = || Problem::not_found("such run, or it is not yours");
+    let key = server.sessions.of_run(run).await?.ok_or_else(none)?;
+    let mine = ask.client.owns(&key.tenant) && ask.client.reaches(&key.pack);
+    let pack = server.packs.get(&key.pack).filter(|_| mine);
+    let pack = Arc::clone(pack.ok_or_else(none)?);
+    Ok(Found {
+        run: run.to_owned(),
+        key,
+        pack,
+    })
+}
+
+impl Found {
+    fn is_live(&self, server: &Server) -> bool {
+        server.live.of(&self.run).is_some()
+    }
+}
+
+/// `GET /runs/{id}`.
+pub fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
+    let shown = run::show(&found.pack.project, &found.pack.pack, &found.run);
+    let (report, records) = shown.map_err(|e| Problem::from(turns::TurnError::from(e)))?;
+    let ended = records
+        .iter()
+        .any(|record| matches!(record.event, Event::RunEnded { .. }));
+    let status = match (ended, found.is_live(server), report.questions.is_empty()) {
+        (true, ..) => "ended",
+        (false, false, false) => "waiting",
+        _ => "running",
+    };
+    let mut shown = value!({
+        "run_id": found.run, "session_id": found.key.id(), "pack": found.key.pack, "status": status,
+        "messages": report.messages, "usage": report.usage,
+    });
+    if let Value::Object(map) = &mut shown {
+        if ended {
+            map.insert("outcome".into(), value!(report.outcome));
+            map.insert("message".into(), report.message.into());
+        }
+        if let Some(question) = report.questions.first().filter(|_| status == "waiting") {
+            let expects = match question.approves {
+                Some(_) => Expects::Approval,
+                None => Expects::Answer,
+            };
+            map.insert("expects".into(), value!(expects));
+            map.insert("question".into(), value!(question));
+        }
+    }
+    Ok(json(StatusCode::OK, &shown))
+}
+
+/// What of the records a reader sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum View {
+    /// What is said, asked and done, without its insides.
+    User,
+    /// Every record.
+    All,
+}
+
+/// `GET /runs/{id}/events`.
+pub fn events(
+    server: &Arc<Server>,
+    ask: &Ask,
+    found: Found,
+    query: &str,
+) -> Result<Answer, Problem> {
+    let mut view = View::User;
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        view = match pair {
+            "view=user" => View::User,
+            "view=all" => View::All,
+            "format=agentctl" => view,
+            other => {
+                return Err(Problem::bad(format!("{other:?} is not taken here"))
+                    .hint("view=user, view=all, format=agentctl"));
+            }
+        };
+    }
+    let after = match ask.header("last-event-id")? {
+        None => 0,
+        Some(id) => id
+            .parse()
+            .map_err(|_| Problem::bad("Last-Event-ID is the number of an event"))?,
+    };
+    let (events, answer) = Events::answer();
+    tokio::spawn(tell(Arc::clone(server), found, view, after, events));
+    Ok(answer)
+}
+
+/// Tells the journal's records, those that are there and those that come, until the run is at its end or the reader has gone.
+async fn tell(server: Arc<Server>, found: Found, view: View, after: u64, events: Events) {
+    let Ok(paths) = found.pack.project.run(&found.run) else {
+        return;
+    };
+    let mut tail = Tail::new(&paths.journal());
+    loop {
+        let live = server.live.of(&found.run);
+        let (records, read) = tail.more();
+        for record in records.iter().filter(|record| record.seq > after) {
+            let Some((name, data)) = shown(record, view) else {
+                continue;
+            };
+            let data = data.to_string();
+            if !events.send(Some(record.seq), Some(&name), &data).await {
+                return;
+            }
+        }
+        let ended = |record: &Record| matches!(record.event, Event::RunEnded { .. });
+        if records.iter().any(ended) || read.is_err() {
+            return;
+        }
+        let more = async {
+            match live {
+                Some(mut live) => drop(live.changed().await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = more => {}
+            () = events.gone() => return,
+            () = tokio::time::sleep(QUIET) => {
+                if !events.heartbeat().await {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+/// A record as a reader sees it; None: it is not for that one.
+fn shown(record: &Record, view: View) -> Option<(String, Value)> {
+    let mut line = record.line();
+    let kind = line.get("type").and_then(Value::as_str)?.to_owned();
+    if view == View::All {
+        return Some((kind, line));
+    }
+    let mut pick = |names: &[&str]| {
+        let Value::Object(all) = &mut line else {
+            return Value::Null;
+        };
+        let picked = names.iter().filter_map(|name| all.remove_entry(*name));
+        Value::Object(picked.collect::<Map<_, _>>())
+    };
+    Some(match &record.event {
+        Event::Said { .. } => ("message".to_owned(), pick(&["text", "data", "attachment"])),
+        Event::ToolIntent { call, .. } => (
+            "tool".to_owned(),
+            value!({"name": call.name, "status": "running"}),
+        ),
+        Event::ToolFinished { result, .. } => (
+            "tool".to_owned(),
+            value!({"name": result.name, "status": result.status}),
+        ),
+        Event::QuestionAsked { question, .. } => (
+            "question".to_owned(),
+            value!({"id": question.id, "text": question.text, "options": question.options, "approval": question.approves.is_some()}),
+        ),
+        Event::RunEnded { .. } => ("done".to_owned(), pick(&["outcome", "message"])),
+        _ => return None,
+    })
+}
+
+/// `POST /runs/{id}/answers`, `POST /runs/{id}/approvals/{question}`.
+pub async fn answer(
+    server: &Arc<Server>,
+    ask: &Ask,
+    found: Found,
+    approval: Option<&str>,
+    body: Incoming,
+) -> Result<Answer, Problem> {
+    let body = ask.json(body).await?;
+    let (question, given) = match approval {
+        Some(question) => {
+            let yes = body.get("approve").and_then(Value::as_bool);
+            let yes = yes.ok_or_else(|| {
+                Problem::bad("an approval says {\"approve\": true} or {\"approve\": false}")
+            })?;
+            let word = if yes { "approve" } else { "refuse" };
+            (question.to_owned(), Value::from(word))
+        }
+        None => {
+            let mut all = body.into_iter();
+            match (all.next(), all.next()) {
+                (Some(one), None) => one,
+                _ => {
+                    return Err(Problem::bad("one question is answered at a time")
+                        .hint("{\"QUESTION ID\": answer}"));
+                }
+            }
+        }
+    };
+    let server = Arc::clone(server);
+    let approves = approval.is_some();
+    // Carried through whether or not its caller waits.
+    let task = tokio::spawn(async move {
+        let cancel = Cancel::default();
+        let Some(_under_way) = server.under_way(&cancel) else {
+            return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server ends").retry(5));
+        };
+        let host = server.host(&found.pack, &cancel);
+        let mut watch = server.watching(&cancel);
+        watch.follow(&found.run);
+        let given = (question.as_str(), given, approves);
+        let reply = turns::answer(&host, &found.key, &found.run, given, &mut watch).await;
+        Ok(ended_well(reply?)?)
+    });
+    let reply = task.await.map_err(|_| {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "the turn broke off: this is a bug in agentctl",
+        )
+    })??;
+    let shown = value!({"output": text(&reply), "run_id": reply.run_id, "outcome": reply.outcome, "expects": reply.expects});
+    Ok(naming(json(StatusCode::OK, &shown), &reply))
+}
+
+/// `POST /runs/{id}/cancel`.
+pub async fn cancel(server: &Arc<Server>, ask: &Ask, found: Found) -> Result<Answer, Problem> {
+    ask.may(May::Cancel)?;
+    if let Some(cancel) = server.live.cancel(&found.run) {
+        cancel.request(Cause::Interrupt);
+        let told = value!({"run_id": found.run, "status": "running", "message": "it ends at its next step"});
+        return Ok(json(StatusCode::ACCEPTED, &told));
+    }
+    let fresh = Cancel::default();
+    let host = server.host(&found.pack, &fresh);
+    let mut watch = server.watching(&fresh);
+    let why = format!("cancelled by the client {}", ask.client.name);
+    let stopped = turns::stop(&host, &found.key, &found.run, &why, &mut watch).await?;
+    let reply = stopped.ok_or_else(|| Problem::not_found("such run, or it is not yours"))?;
+    let told = value!({"run_id": reply.run_id, "status": "ended", "outcome": reply.outcome, "done": reply.did});
+    Ok(naming(json(StatusCode::OK, &told), &reply))
+}

@@ -1,0 +1,90 @@
+//! What is asked of a turn after its reply: the same again, an answer to what it asks, its end, and that all of it is erased.
+
+use super::{Host, TurnError, TurnReply, is_over, keep, own};
+use agentctl_engine::run::{AnswerTo, Observer, RunError};
+use agentctl_engine::store::Project;
+use agentctl_sessions::{SessionError, SessionKey, Sessions};
+use serde_json::Value;
+
+/// The reply of a turn that was begun for this very request before: as it was, or after it was gone on with. None: nothing was done.
+pub async fn again(
+    host: &Host<'_>,
+    key: &SessionKey,
+    run: &str,
+    observer: &mut dyn Observer,
+) -> Result<Option<TurnReply>, TurnError> {
+    let _held = host.sessions.turn(key, host.wait).await?;
+    let session = own(host.sessions.load(key).await?)?;
+    let Some(before) = host.reopen(run, observer)? else {
+        return Ok(None);
+    };
+    let input = before.input().clone();
+    let (report, left) = before.drive().await?;
+    if is_over(&report) && session.open_run.as_deref() == Some(run) {
+        keep(host, key, session.version, &input, &report, &left).await?;
+    }
+    let reply = TurnReply::of(host.pack, &session.id, &report, &left, &[]);
+    Ok(Some(reply))
+}
+
+/// Answers the question that a turn waits for, and goes on with it. `approves`: the answer is an approval, by somebody who may give it.
+///
+/// Errors: [`RunError::Usage`] for a question that is not open, or an answer that does not fit it; [`RunError::Refused`] for an
+/// approval that came as an answer.
+pub async fn answer(
+    host: &Host<'_>,
+    key: &SessionKey,
+    run: &str,
+    (question, value, approves): (&str, Value, bool),
+    observer: &mut dyn Observer,
+) -> Result<TurnReply, TurnError> {
+    let _held = host.sessions.turn(key, host.wait).await?;
+    let session = own(host.sessions.load(key).await?)?;
+    let before = host.reopen(run, observer)?;
+    let mut before = before.ok_or_else(|| RunError::Usage(format!("there is no run {run}")))?;
+    before.answer_to(AnswerTo {
+        question,
+        value,
+        approves,
+    })?;
+    let input = before.input().clone();
+    let (report, left) = before.drive().await?;
+    if is_over(&report) && session.open_run.as_deref() == Some(run) {
+        keep(host, key, session.version, &input, &report, &left).await?;
+    }
+    Ok(TurnReply::of(host.pack, &session.id, &report, &left, &[]))
+}
+
+/// What was erased of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Gone {
+    pub messages: i64,
+    pub runs: Vec<String>,
+    /// What could not be erased, and why.
+    pub left: Vec<String>,
+}
+
+/// Erases a conversation: its messages, what it collected, and the journals of its runs. Who calls it holds its turn.
+pub async fn erase(
+    project: &Project,
+    sessions: &dyn Sessions,
+    key: &SessionKey,
+) -> Result<Gone, SessionError> {
+    let erased = sessions.erase(key).await?;
+    let (mut runs, mut left) = (Vec::new(), Vec::new());
+    for run in erased.runs {
+        match project.run(&run).map(|paths| paths.dir().to_owned()) {
+            Ok(dir) if dir.is_dir() => match std::fs::remove_dir_all(&dir) {
+                Ok(()) => runs.push(run),
+                Err(e) => left.push(format!("{}: {e}", dir.display())),
+            },
+            Ok(_) => {}
+            Err(e) => left.push(e.to_string()),
+        }
+    }
+    Ok(Gone {
+        messages: erased.messages,
+        runs,
+        left,
+    })
+}
