@@ -178,7 +178,7 @@ fn put(reply: &TurnReply, shape: &Shape) -> Result<Answered, Problem> {
         status: StatusCode::OK.as_u16(),
         content_type: "application/json".to_owned(),
         body: shape(reply)?,
-        run: reply.run_id.clone(),
+        run: Some(reply.run_id.clone()),
         session: Some(reply.session_id.clone()),
     })
 }

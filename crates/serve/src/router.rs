@@ -24,7 +24,7 @@ const SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
 
 /// Says in the answer's head which run and which conversation it was.
 pub fn naming(answer: Answer, reply: &TurnReply) -> Answer {
-    named(answer, reply.run_id.as_deref(), Some(&reply.session_id))
+    named(answer, Some(&reply.run_id), Some(&reply.session_id))
 }
 
 pub fn named(mut answer: Answer, run: Option<&str>, session: Option<&str>) -> Answer {

@@ -227,21 +227,18 @@ impl Server {
                 None => problem,
             }
         })?;
-        match (reply.outcome, &reply.run_id) {
-            (Outcome::Interrupted, Some(run)) => {
-                let cause = match (late, cancel.cause()) {
-                    (true, _) => CutOff::Late(self.limits.turn_timeout),
-                    (false, Some(Cause::Interrupt)) => CutOff::Cancelled,
-                    (false, _) => CutOff::Ending,
-                };
-                let why = cause.why();
-                let fresh = Cancel::default();
-                let host = self.host(pack, &fresh);
-                let stopped = turns::stop(&host, key, run, &why, &mut watch).await?;
-                Err(cause.problem(stopped.as_ref().unwrap_or(&reply)))
-            }
-            _ => ended_well(reply),
+        if reply.outcome != Outcome::Interrupted {
+            return ended_well(reply);
         }
+        let cause = match (late, cancel.cause()) {
+            (true, _) => CutOff::Late(self.limits.turn_timeout),
+            (false, Some(Cause::Interrupt)) => CutOff::Cancelled,
+            (false, _) => CutOff::Ending,
+        };
+        let fresh = Cancel::default();
+        let host = self.host(pack, &fresh);
+        let stopped = turns::stop(&host, key, &reply.run_id, &cause.why(), &mut watch).await?;
+        Err(cause.problem(stopped.as_ref().unwrap_or(&reply)))
     }
 }
 

@@ -86,7 +86,7 @@ fn tell_settled(settled: &[(String, Settled)], out: &Output) {
             Settled::Ended(reply) => format!(
                 "conversation {session}: its last turn had no end; it is {} (run {}{})",
                 reply.outcome.name(),
-                reply.run_id.as_deref().unwrap_or_default(),
+                reply.run_id,
                 match reply.did.as_slice() {
                     [] => String::new(),
                     did => format!(", done before: {}", did.join(", ")),

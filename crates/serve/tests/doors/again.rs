@@ -132,7 +132,7 @@ fn a_turn_that_was_cut_off_is_settled_and_then_answered_as_cancelled() {
     runtime.block_on(async {
         let got = with_key(&desk, "k", &body("slow hello")).await;
         assert_eq!(got.status, 409, "{got:?}");
-        assert_eq!(got.header("x-run-id"), reply.run_id.as_deref());
+        assert_eq!(got.header("x-run-id"), Some(reply.run_id.as_str()));
         assert_eq!(got.json()["done"], json!([]));
         let next = with_key(&desk, "k2", &body("hello")).await;
         assert_eq!(next.json()["data"]["before"], 0);
