@@ -3,7 +3,6 @@
 
 use super::expect::Expectation;
 use super::file::{Dialogue, TurnSpec};
-use crate::turns::{self, Host, Submit, TurnError, TurnReply};
 use agentctl_base::question::Outcome;
 use agentctl_base::yaml::Place;
 use agentctl_engine::gateway::Gateway;
@@ -17,6 +16,7 @@ use agentctl_host::key::Key;
 use agentctl_sessions::{
     Finish, Marks, NewMessage, Role, SessionError, SessionKey, Sessions as _, SqliteSessions,
 };
+use agentctl_turns::{self as turns, Host, Submit, TurnError, TurnReply};
 use serde_json::{Map, Value};
 use std::path::Path;
 
@@ -139,11 +139,13 @@ pub async fn play(stage: &Stage<'_>, dialogue: &Dialogue) -> Result<Played, NotP
             cancel: stage.cancel,
             sessions: &sessions,
             limits: stage.limits.clone(),
+            wait: turns::WAIT,
         };
         let before = kept(&sessions, &key).await?;
         let submit = Submit {
             message: spec.say.clone(),
             input: spec.input.clone(),
+            request: None,
         };
         let replied = turns::turn(&host, &key, &submit, &mut Unobserved).await;
         if let Some(cause) = stage.cancel.cause() {

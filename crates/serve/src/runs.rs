@@ -49,11 +49,10 @@ impl Found {
 
 /// `GET /runs/{id}`.
 pub fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
-    let shown = run::show(&found.pack.project, &found.pack.pack, &found.run);
-    let (report, records) = shown.map_err(|e| Problem::from(turns::TurnError::from(e)))?;
-    let ended = records
-        .iter()
-        .any(|record| matches!(record.event, Event::RunEnded { .. }));
+    let mut ended = false;
+    let mut look = |record: &Record| ended |= matches!(record.event, Event::RunEnded { .. });
+    let shown = run::show(&found.pack.project, &found.pack.pack, &found.run, &mut look);
+    let report = shown.map_err(|e| Problem::from(turns::TurnError::from(e)))?;
     let status = match (ended, found.is_live(server), report.questions.is_empty()) {
         (true, ..) => "ended",
         (false, false, false) => "waiting",

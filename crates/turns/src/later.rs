@@ -73,12 +73,9 @@ pub async fn erase(
     let erased = sessions.erase(key).await?;
     let (mut runs, mut left) = (Vec::new(), Vec::new());
     for run in erased.runs {
-        match project.run(&run).map(|paths| paths.dir().to_owned()) {
-            Ok(dir) if dir.is_dir() => match std::fs::remove_dir_all(&dir) {
-                Ok(()) => runs.push(run),
-                Err(e) => left.push(format!("{}: {e}", dir.display())),
-            },
-            Ok(_) => {}
+        match project.remove_run(&run) {
+            Ok(true) => runs.push(run),
+            Ok(false) => {}
             Err(e) => left.push(e.to_string()),
         }
     }
