@@ -85,6 +85,7 @@ async fn keep_nothing(
         run: Some(report.run_id.clone()),
         version: session.version,
         state: session.state.clone(),
+        open_run: None,
         clear: false,
         add: Vec::new(),
         now: host.now(),
