@@ -233,7 +233,7 @@ pub async fn answer(
         watch.follow(&found.run);
         let given = (question.as_str(), given, approves);
         let reply = turns::answer(&host, &found.key, &found.run, given, &mut watch).await;
-        Ok(ended_well(reply?)?)
+        ended_well(reply?)
     });
     let reply = task.await.map_err(|_| {
         Problem::new(

@@ -4,7 +4,6 @@
 use super::runs::{not_yours, tell_uncounted};
 use crate::cli::args::{ModelOptions, OutputFormat};
 use crate::cli::error::{CliError, Exit};
-use crate::cli::observer::stream_event;
 use crate::cli::output::{Output, write_to_reader};
 use crate::cli::progress::plain;
 use crate::cli::project;
@@ -196,9 +195,7 @@ fn show(
             Ok(text.is_empty() || write_to_reader(text.as_bytes())?)
         }
         _ if record.seq < since => Ok(true),
-        OutputFormat::StreamJson => {
-            write_to_reader(format!("{}\n", stream_event(record)).as_bytes())
-        }
+        OutputFormat::StreamJson => write_to_reader(format!("{}\n", record.line()).as_bytes()),
         OutputFormat::Json => {
             gathered.records.push(record.clone());
             Ok(true)

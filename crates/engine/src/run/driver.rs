@@ -226,18 +226,15 @@ impl Driver<'_> {
 
     /// The project's lock for one call of a run that does not hold it: a turn of a conversation is alone only while it changes a
     /// resource. What the call finds then is what it is judged by.
-    async fn project_for(&self, tool: &str) -> Result<Option<ProjectLock>, RunError> {
+    async fn project_for(&mut self, tool: &str) -> Result<Option<ProjectLock>, RunError> {
         let recorder = &self.recorder;
         if recorder.order.is_some() || !self.gateway.changes_resources(tool) {
             return Ok(None);
         }
-        let lock = wait_for_lock(
-            recorder.project,
-            self.resources,
-            recorder.effects,
-            Some(recorder.view.run_id.as_str()),
-            LOCK_WAIT,
-        );
+        // Taken out of the recorder, whose observer is no other thread's to see while this one waits.
+        let (project, effects) = (recorder.project, recorder.effects);
+        let run_id = recorder.view.run_id.clone();
+        let lock = wait_for_lock(project, self.resources, effects, Some(&run_id), LOCK_WAIT);
         lock.await.map(Some)
     }
 
