@@ -26,7 +26,7 @@ impl Served {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
         let ready: Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(ready["packs"], json!(["front-door"]));
+        assert_eq!(ready["packs"], json!(["assistant", "front-door"]));
         let address = ready["address"].as_str().unwrap();
         let address = address.strip_prefix("http://").unwrap().to_owned();
         Served { child, address }
@@ -184,10 +184,13 @@ fn what_is_not_safe_or_not_there_is_not_served() {
     insta::assert_snapshot!(project.said("serve --check"), @r#"
     exit code 0
     listens on 127.0.0.1:[PORT]
-    packs: front-door
+    packs: assistant, front-door
+      assistant: POST /hooks/assistant, POST /chat/assistant, model "assistant" of /v1
       front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1
     clients:
       a (bearer): all packs; may turn, read; speaks for acme
+    -- stderr --
+    tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL is not set)
     "#);
 }
 

@@ -159,9 +159,8 @@ async fn tell(mut begun: Begun, events: Events, told: Told, with_usage: bool) {
             }
         }
         Err(problem) => {
-            let error = value!({"message": problem.detail, "type": "server_error", "code": problem.status.as_u16()});
             events
-                .send(None, None, &value!({"error": error}).to_string())
+                .send(None, None, &value!({"error": problem.as_error()}).to_string())
                 .await;
         }
     }

@@ -101,7 +101,7 @@ impl Problem {
 
     pub fn text(&self) -> String {
         let mut body = json!({
-            "type": format!("urn:agentctl:problem:{}", kind(self.status)),
+            "type": format!("urn:agentctl:problem:{}", kind_of(self.status)),
             "title": self.status.canonical_reason().unwrap_or_default(),
             "status": self.status.as_u16(),
             "detail": self.detail,
@@ -116,6 +116,19 @@ impl Problem {
             map.extend(self.more.clone());
         }
         body.to_string()
+    }
+
+    /// The same as an OpenAI client looks for it: such a client shows its user `error.message` and nothing else.
+    pub fn as_error(&self) -> Value {
+        let told = match &self.hint {
+            Some(hint) => format!("{}; {hint}", self.detail),
+            None => self.detail.clone(),
+        };
+        let kind = match self.status.is_server_error() {
+            true => "server_error",
+            false => "invalid_request_error",
+        };
+        json!({"message": told, "type": kind, "param": null, "code": kind_of(self.status)})
     }
 
     pub fn answer(&self) -> Answer {
@@ -139,7 +152,7 @@ fn plural(count: usize) -> &'static str {
 }
 
 /// The last part of a problem's type: the status in words.
-fn kind(status: StatusCode) -> String {
+fn kind_of(status: StatusCode) -> String {
     let words = status.canonical_reason().unwrap_or("other");
     words.to_lowercase().replace(' ', "-")
 }

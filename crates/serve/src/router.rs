@@ -53,8 +53,13 @@ impl Server {
         noted: &mut Noted,
     ) -> Answer {
         let origin = request.headers().get(ORIGIN).cloned();
+        let is_openai = request.uri().path().starts_with("/v1/");
         let answered = self.answered(request, guest, noted).await;
-        let mut answer = answered.unwrap_or_else(|problem| {
+        let mut answer = answered.unwrap_or_else(|mut problem| {
+            if is_openai {
+                let error = problem.as_error();
+                problem = problem.with("error", error);
+            }
             let mut answer = problem.answer();
             let of = |key: &str| problem.more.get(key).and_then(|v| v.as_str());
             name(&mut answer, &RUN_ID, of("run_id"));

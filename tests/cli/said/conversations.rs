@@ -250,9 +250,12 @@ fn what_would_be_served() {
     insta::assert_snapshot!(project.said("serve --check"), @r#"
     exit code 0
     listens on 127.0.0.1:[PORT]
-    packs: front-door
+    packs: assistant, front-door
+      assistant: POST /hooks/assistant, POST /chat/assistant, model "assistant" of /v1
       front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1
     clients:
       local (bearer): all packs; may turn, read, approve, cancel, admin; speaks for itself alone
+    -- stderr --
+    tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL is not set)
     "#);
 }

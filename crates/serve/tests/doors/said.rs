@@ -153,6 +153,12 @@ async fn a_pack_answers_as_a_model() {
         .await;
     assert_eq!(tools.status, 400);
     assert!(detail(&tools).contains("a pack has its own tools"));
+    // OpenAI clients show this and nothing else.
+    let shown = tools.json()["error"]["message"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(shown.contains("a pack has its own tools") && shown.contains("policy.yaml"));
     for wrong in [
         json!({"messages": []}),
         json!({"messages": [{"role": "assistant", "content": "x"}]}),
