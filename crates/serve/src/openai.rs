@@ -160,7 +160,11 @@ async fn tell(mut begun: Begun, events: Events, told: Told, with_usage: bool) {
         }
         Err(problem) => {
             events
-                .send(None, None, &value!({"error": problem.as_error()}).to_string())
+                .send(
+                    None,
+                    None,
+                    &value!({"error": problem.as_error()}).to_string(),
+                )
                 .await;
         }
     }
