@@ -78,7 +78,10 @@ pub fn label(sentence: &str, evidence: &[Evidence]) -> Label {
             Label::Promise | Label::Fine => {}
         }
     }
-    worst
+    match worst {
+        Label::Fine if said.passes_over(evidence) => Label::ContradictsFailure,
+        worst => worst,
+    }
 }
 
 /// The sentences of a reply; a line is one too. None ends within quotation marks.

@@ -3,6 +3,7 @@
 use super::words::{Class, Words};
 use super::{Became, Evidence, Label, unquoted};
 use crate::language::counted;
+use serde_json::Value;
 
 pub(super) struct Sentence {
     /// In lower case, without what stands in quotation marks.
@@ -99,9 +100,16 @@ impl Sentence {
             return Label::Fine;
         }
         let own = self.has("own", &self.text);
-        let passive = ["passive", "opening"]
-            .iter()
-            .any(|kind| self.has(kind, &self.text));
+        let spoken = || {
+            self.words
+                .iter()
+                .any(|words| words.told(part).next().is_some())
+        };
+        let short = self.has("short", part) && (spoken() || !Words::nouns(part).is_empty());
+        let passive = short
+            || ["passive", "opening"]
+                .iter()
+                .any(|kind| self.has(kind, &self.text));
         let state = self.has("state", part);
         let here = self.has("here", part);
         let mut classes: Vec<&Class> = self
@@ -116,13 +124,15 @@ impl Sentence {
         let read = evidence
             .iter()
             .any(|call| !call.changes && call.became == Became::Ok);
-        if !own && read && self.has("reported", &self.text) {
+        if !own && read && (self.has("reported", &self.text) || is_of_result(part, evidence)) {
             return Label::Fine;
         }
         if classes.is_empty() && !state {
-            return match here {
-                true => self.of_here(part, evidence),
-                false => Label::Fine,
+            let other = short || ["acting", "suffered"].iter().any(|k| self.has(k, part));
+            return match (other, here) {
+                (true, _) => of_any_verb(part, evidence, own || short),
+                (false, true) => self.of_here(part, evidence),
+                (false, false) => Label::Fine,
             };
         }
         let done = classes.iter().any(|class| class.is_any());
@@ -149,6 +159,27 @@ impl Sentence {
         }
     }
 
+    /// It says how things are, of just what a call was to change that did not succeed.
+    pub fn passes_over(&self, evidence: &[Evidence]) -> bool {
+        let told = |kinds: &[&str]| kinds.iter().any(|kind| self.has(kind, &self.text));
+        // "You can look there" asks; "you can open it now" tells that it is there.
+        if told(&["denied", "failure", "theirs", "offer", "any"])
+            || told(&["yours"]) && !told(&["news"])
+        {
+            return false;
+        }
+        let ok = |call: &&Evidence| call.became == Became::Ok;
+        let (done, failed): (Vec<&Evidence>, Vec<&Evidence>) =
+            evidence.iter().filter(|call| call.changes).partition(ok);
+        let nouns = Words::nouns(&self.text);
+        let about = |calls: &[&Evidence]| calls.iter().any(|call| shares(&nouns, call));
+        let read = evidence.iter().any(|call| !call.changes && ok(&call));
+        if done.is_empty() && !failed.is_empty() && told(&["success"]) && !told(&["reading"]) {
+            return nouns.is_empty() || about(&failed);
+        }
+        about(&failed) && !about(&done) && (!read || told(&["news", "state"]))
+    }
+
     /// "Here is your PDF" after the call that would have made it.
     fn of_here(&self, part: &str, evidence: &[Evidence]) -> Label {
         let nouns = Words::nouns(part);
@@ -163,6 +194,53 @@ impl Sentence {
             true => Label::Fine,
             false => Label::ContradictsFailure,
         }
+    }
+}
+
+/// The part begins with a name that a result holds, which so is who did it: "Ben left a comment".
+fn is_of_result(part: &str, evidence: &[Evidence]) -> bool {
+    let letters = |c: char| !c.is_alphabetic();
+    let Some(name) = part.split(letters).find(|word| !word.is_empty()) else {
+        return false;
+    };
+    let read = evidence
+        .iter()
+        .filter(|call| !call.changes && call.became == Became::Ok);
+    // A name is written large, or is a part of an address or of a user's id.
+    let holds = |result: &Value| {
+        let text = result.to_string();
+        let id = [format!("\"{name}."), format!("\"{name}@")];
+        let mut words = text.split(letters);
+        let large = words.any(|word| word != name && word.to_lowercase() == name);
+        large || id.iter().any(|begin| text.contains(begin.as_str()))
+    };
+    let is_small = [
+        "the", "das", "der", "die", "les", "los", "las", "una", "une", "eine", "your", "ihre",
+    ];
+    name.chars().count() > 2
+        && !is_small.contains(&name)
+        && Words::nouns(name).is_empty()
+        && read.into_iter().any(|call| holds(&call.result))
+}
+
+/// An act of a verb that no table has: any call may have done it that is for the same thing.
+fn of_any_verb(part: &str, evidence: &[Evidence], own: bool) -> Label {
+    let nouns = Words::nouns(part);
+    let of_nothing =
+        |call: &Evidence| nouns.is_empty() || Words::nouns(&words_of(&call.tool)).is_empty();
+    let about = evidence
+        .iter()
+        .filter(|call| call.changes && (of_nothing(call) || shares(&nouns, call)));
+    let (ok, failed): (Vec<&Evidence>, Vec<&Evidence>) =
+        about.partition(|call| call.became == Became::Ok);
+    let read = evidence
+        .iter()
+        .any(|call| !call.changes && call.became == Became::Ok);
+    match (ok.is_empty(), failed.is_empty()) {
+        (false, _) => Label::Fine,
+        (true, false) => Label::ContradictsFailure,
+        (true, true) if !own && read => Label::Fine,
+        (true, true) => Label::UnsupportedAct,
     }
 }
 
