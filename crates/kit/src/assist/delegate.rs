@@ -246,7 +246,8 @@ impl<'a> Plan<'a> {
                 takes: false,
             }]);
         }
-        Err(if has_act { "which_system" } else { "what_i_do" })
+        let wants = has_act || self.lexicon.has(now, "request");
+        Err(if wants { "which_system" } else { "what_i_do" })
     }
 
     fn has_act(&self, text: &str) -> bool {
@@ -269,8 +270,21 @@ impl<'a> Plan<'a> {
         fitting.next().map(|(name, _)| name.to_owned())
     }
 
-    /// The agents that a request needs, in order.
+    /// The agents that a request needs, in order; where none is spoken of, of the request without its slips of the fingers.
     fn of_request(&self, text: &str) -> Vec<Errand> {
+        let errands = self.of_words(text);
+        if !errands.is_empty() {
+            return errands;
+        }
+        let mut concepts = self.acts.clone();
+        for agent in &self.agents {
+            concepts.extend(agent.names.iter().chain(&agent.things).chain(&agent.weak));
+        }
+        let mended = self.lexicon.mended(text, &concepts);
+        mended.map(|text| self.of_words(&text)).unwrap_or_default()
+    }
+
+    fn of_words(&self, text: &str) -> Vec<Errand> {
         let (head, tail) = match behind_colon(text) {
             Some((head, _)) => (head, text.get(head.len()..).unwrap_or_default()),
             None => (text, ""),
@@ -299,7 +313,8 @@ impl<'a> Plan<'a> {
             }
         }
         if errands.is_empty() && !tail.is_empty() {
-            return self.of_part(text);
+            // "Quick question: …": what is wanted stands behind the colon.
+            return self.of_words(tail.trim_start_matches([':', ' ']));
         }
         errands
     }
@@ -330,7 +345,6 @@ impl<'a> Plan<'a> {
             }
         }
         if let Some(key) = by_pattern(KEY, &head)
-            && !hits.is_empty()
             && let Some(of_keys) = self
                 .agents
                 .iter()
@@ -372,19 +386,23 @@ impl<'a> Plan<'a> {
                 .collect();
         };
         let words = Text::new(part);
-        let sources = self.lexicon.hits(part);
-        let sources: Vec<usize> = sources
-            .iter()
-            .filter(|h| h.concept == "source")
-            .map(|h| h.to)
-            .collect();
-        let is_source = |(at, _): &(usize, usize)| {
-            sources
-                .iter()
-                .any(|to| (*to..=to + 2).contains(at) || *to == *at)
+        let hits = self.lexicon.hits(part);
+        let behind = |concept: &str| -> Vec<usize> {
+            let named = hits.iter().filter(|hit| hit.concept == concept);
+            named.map(|hit| hit.to).collect()
         };
+        let (sources, sinks) = (behind("source"), behind("sink"));
+        let follows =
+            |marks: &[usize], at: usize| marks.iter().any(|to| (*to..=to + 2).contains(&at));
+        let is_source = |(at, _): &(usize, usize)| follows(&sources, *at);
+        let in_sink: Vec<usize> = places
+            .iter()
+            .filter(|(at, _)| follows(&sinks, *at))
+            .map(|(_, agent)| *agent)
+            .collect();
         let marked: Vec<&(usize, usize)> = places.iter().filter(|p| is_source(p)).collect();
         let sink = match (self.has_act(part), marked.len()) {
+            (true, _) if in_sink.len() == 1 => in_sink.first().copied().unwrap_or(first),
             (false, _) => {
                 return places
                     .iter()
@@ -406,7 +424,10 @@ impl<'a> Plan<'a> {
                 .copied()
                 .unwrap_or(*at);
             let end = next.unwrap_or(words.words.len());
-            errands.push(errand(*agent, words.said(begin..end), false));
+            // It looks, whatever act the name of a thing holds ("the board Office move").
+            let look = self.task.text_in("look", self.language).unwrap_or_default();
+            let text = format!("{look} {}", words.said(begin..end));
+            errands.push(errand(*agent, &text, false));
         }
         errands.push(errand(sink, part, true));
         errands
@@ -414,4 +435,4 @@ impl<'a> Plan<'a> {
 }
 
 /// The key of a ticket.
-const KEY: &str = "^[A-Z][A-Z0-9]*-[0-9]+$";
+const KEY: &str = "^[A-Z][A-Z0-9]+-[0-9]+$";

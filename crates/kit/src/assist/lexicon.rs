@@ -27,6 +27,42 @@ impl Pattern {
         }
     }
 
+    /// The letters that are written out, and whether a word may go on after them.
+    fn stem(&self) -> Option<(&str, bool)> {
+        match self {
+            Pattern::Is(of) => Some((of, false)),
+            Pattern::Begins(of) => Some((of, true)),
+            Pattern::Ends(_) => None,
+        }
+    }
+
+    /// The word as it was meant, where one slip of the fingers lies between.
+    fn meant(&self, word: &str) -> Option<String> {
+        let (stem, goes_on) = self.stem()?;
+        let letters = stem.chars().count();
+        let same = |part: &str| {
+            let swapped = letters >= 3 && sorted(part) == sorted(stem);
+            let slips = match letters {
+                0..=4 => 0,
+                5..=6 => 1,
+                _ => 2,
+            };
+            part.chars().next() == stem.chars().next()
+                && (strsim::osa_distance(part, stem) <= slips
+                    || swapped && strsim::osa_distance(part, stem) == 1)
+        };
+        if !goes_on {
+            return same(word).then(|| stem.to_owned());
+        }
+        let ends = [letters.saturating_sub(1), letters, letters + 1];
+        let cuts = ends.iter().filter_map(|n| {
+            let at = word.char_indices().map(|(at, _)| at).nth(*n);
+            word.split_at_checked(at.unwrap_or(word.len()))
+        });
+        let mut fitting = cuts.filter(|(part, _)| letters >= 5 && same(part));
+        fitting.next().map(|(_, rest)| format!("{stem}{rest}"))
+    }
+
     fn fits(&self, word: &str) -> bool {
         match self {
             Pattern::Is(of) => word == of,
@@ -89,6 +125,31 @@ impl Lexicon {
         hits
     }
 
+    /// The text with words of these concepts put right that were mistyped; None: none was.
+    pub fn mended(&self, text: &str, concepts: &[&str]) -> Option<String> {
+        fn single(concept: &Concept) -> impl Iterator<Item = &Pattern> {
+            let alone = concept.patterns.iter().filter(|phrase| phrase.len() == 1);
+            alone.flatten()
+        }
+        let named = |concept: &&Concept| concepts.contains(&concept.name.as_str());
+        let is_known = |word: &str| self.0.iter().flat_map(single).any(|p| p.fits(word));
+        let meant = |word: &str| {
+            let mut patterns = self.0.iter().filter(named).flat_map(single);
+            patterns.find_map(|pattern| pattern.meant(word))
+        };
+        let mut mended = String::new();
+        let mut from = 0;
+        for word in Text::new(text).words.iter().filter(|w| !is_known(&w.fold)) {
+            if let Some(meant) = meant(&word.fold) {
+                mended.push_str(text.get(from..word.from)?);
+                mended.push_str(&meant);
+                from = word.to;
+            }
+        }
+        mended.push_str(text.get(from..)?);
+        (mended != text).then_some(mended)
+    }
+
     pub fn has(&self, text: &str, concept: &str) -> bool {
         self.hits(text).iter().any(|hit| hit.concept == concept)
     }
@@ -109,4 +170,10 @@ impl Lexicon {
         let mut named = known.filter(|c| hits.iter().any(|hit| hit.concept == c.name));
         named.next().map(|concept| concept.name.clone())
     }
+}
+
+fn sorted(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
 }

@@ -74,7 +74,11 @@ pub(crate) fn best<'t, 'a>(
         .into_iter()
         .map(|hit| hit.concept)
         .collect();
-    let wanted: Vec<&String> = said.iter().filter(|c| is_act(acts, c)).collect();
+    // Who begins with "show" or "list" wants a look, whatever the names behind it hold.
+    let looks = said
+        .first()
+        .is_some_and(|first| weak.contains(&first.as_str()));
+    let wanted: Vec<&String> = (said.iter().filter(|c| !looks && is_act(acts, c))).collect();
     let scored = tools.iter().enumerate().filter_map(|(at, tool)| {
         let of_id: Vec<String> =
             (lexicon.hits(&tool.words()).into_iter().map(|h| h.concept)).collect();

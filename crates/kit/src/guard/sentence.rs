@@ -70,9 +70,10 @@ impl Sentence {
 
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         let text = self.text.as_str();
-        let joins = [
-            " and ", " und ", " et ", " y ", "; ", ", ", ": ", ". ", "! ",
-        ];
+        let shared = ["; ", ", ", ": ", ". ", "! "];
+        let joins: Vec<&str> = (self.words.iter().map(|words| words.join()))
+            .chain(shared)
+            .collect();
         let mut cuts: Vec<(usize, usize)> = joins
             .iter()
             .flat_map(|join| text.match_indices(join).map(|(at, j)| (at, at + j.len())))

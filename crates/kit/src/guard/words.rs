@@ -97,6 +97,16 @@ impl Words {
             .find(|words| words.language == language)
     }
 
+    /// What joins two clauses.
+    pub fn join(&self) -> &'static str {
+        match self.language {
+            "de" => " und ",
+            "fr" => " et ",
+            "es" => " y ",
+            _ => " and ",
+        }
+    }
+
     pub fn has(&self, kind: &str, text: &str) -> bool {
         self.patterns
             .iter()
