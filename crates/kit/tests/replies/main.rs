@@ -3,6 +3,13 @@
 //!
 //! Every second sentence of a label is the blind half: words and patterns are never mended by it, so its figure is what unseen sentences get.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
 use agentctl_kit::guard::{Became, Evidence, Label, label};
 use serde_json::Value;
 

@@ -3,6 +3,13 @@
 //!
 //! Every second line is the blind half: nothing is mended by it, so its figure is what unseen requests get.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
 use agentctl_kit::assist::{Done, Next, next};
 use agentctl_kit::{Said, Task};
 use serde_json::{Map, Value, json};
