@@ -5,11 +5,13 @@ use crate::cli::commands::explain;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
+use crate::cli::progress::plain;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::traces::Traces;
 use crate::cli::{catalog_file, model_choice, report};
 use agentctl_base::question::Outcome;
+use agentctl_engine::nearest::nearest;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{
     self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport,
@@ -54,7 +56,8 @@ pub fn limits(pack: &Pack, options: &LimitOptions) -> Result<Budgets, CliError> 
 pub enum Start {
     New(RunOptions),
     Resume(Option<String>, Resume),
-    Answer(String, Map<String, Value>, Budgets),
+    /// Of the run that is named, else of the active one.
+    Answer(Option<String>, Map<String, Value>, Resume),
 }
 
 pub fn activate(
@@ -72,8 +75,9 @@ pub fn activate(
     let resumed = match &start {
         Start::New(_) => None,
         Start::Resume(run, _) => Some(run.as_deref()),
-        Start::Answer(run, ..) => Some(Some(run.as_str())),
+        Start::Answer(run, ..) => Some(run.as_deref()),
     };
+    let given_ahead = given_ahead(&start);
     let traces = Traces::start(session, resumed, out);
     let mut observer = RunObserver::new(out, session.tape.clone()).traced(traces);
     let progress = observer.progress.clone();
@@ -98,17 +102,8 @@ pub fn activate(
                 run::start(context, options).await
             }
             Start::Resume(run, resume) => run::advance(context, run.as_deref(), resume).await,
-            Start::Answer(run, answers, limits) => {
-                run::answer(
-                    context,
-                    Some(&run),
-                    answers,
-                    Resume {
-                        limits,
-                        ..Resume::default()
-                    },
-                )
-                .await
+            Start::Answer(run, answers, resume) => {
+                run::answer(context, run.as_deref(), answers, resume).await
             }
         };
         let held = match &ended {
@@ -118,10 +113,12 @@ pub fn activate(
         (ended, held)
     })?;
     progress.finish();
+    let asked = std::mem::take(&mut observer.asked);
     if let Some(error) = observer.finish() {
         return Err(error);
     }
     let report = ended.map_err(|e| session::run_error(&e))?;
+    tell_unused(&given_ahead, &asked, out);
     if let Some(tape) = &session.tape {
         let is_over = matches!(
             report.outcome,
@@ -142,6 +139,26 @@ pub fn activate(
         }
     }
     tell(root, &report, held, explains, out)
+}
+
+/// The questions that were answered before they were asked, by id or topic.
+fn given_ahead(start: &Start) -> Vec<String> {
+    let answering = match start {
+        Start::New(options) => &options.answering,
+        Start::Resume(_, resume) | Start::Answer(_, _, resume) => &resume.answering,
+    };
+    answering.answers.keys().cloned().collect()
+}
+
+/// An answer that no question took may be a misspelt one.
+fn tell_unused(given: &[String], asked: &[String], out: &Output) {
+    for key in given.iter().filter(|key| !asked.contains(key)) {
+        let near = nearest(key, asked.iter().map(String::as_str));
+        out.note(&format!(
+            "the answer {:?} was not used: no question has this id or topic{near}",
+            plain(key)
+        ));
+    }
 }
 
 /// The workflow that the run left on the n8n, to be shown; one that cannot be read is shown by its address alone.

@@ -1,6 +1,7 @@
 //! What a command can end with: an exit code, one message, hints. Printed once, at the edge.
 
 use agentctl_engine::run::Cause;
+#[cfg(feature = "full")]
 use agentctl_mcp::McpConfigError;
 
 /// Every exit code there is (docs/exit-codes.md). A new ending gets a code here or it does not compile.
@@ -93,6 +94,7 @@ impl CliError {
     pub fn of_handles(why: String) -> Self {
         Self::failed(why).hint("raise the limit for this shell: ulimit -n 1024")
     }
+    #[cfg(feature = "full")]
     /// `.mcp.json` could not be read: a mistake in it, or the machine's fault.
     pub fn of_servers(error: &McpConfigError) -> Self {
         match error.is_machine() {

@@ -23,6 +23,8 @@ pub struct RunObserver<'a> {
     traces: Traces<'a>,
     /// The call whose result comes next.
     begun: Option<ToolCall>,
+    /// Ids and topics of the questions that were asked.
+    pub asked: Vec<String>,
 }
 
 impl<'a> RunObserver<'a> {
@@ -34,6 +36,7 @@ impl<'a> RunObserver<'a> {
             tape,
             traces: Traces::default(),
             begun: None,
+            asked: Vec::new(),
         }
     }
 
@@ -69,6 +72,10 @@ impl<'a> RunObserver<'a> {
 impl Observer for RunObserver<'_> {
     fn event(&mut self, record: &Record) {
         self.progress.record(record);
+        if let Event::QuestionAsked { question, .. } = &record.event {
+            self.asked
+                .extend([question.id.clone(), question.topic.clone()]);
+        }
         self.keep_on_tape(&record.event);
         self.traces.record(record);
         if let Err(error) = self.out.stream(&record.line()) {

@@ -212,13 +212,7 @@ impl<'a> Spans<'a> {
             ("gen_ai.agent.name", agent.into()),
             ("agentctl.step", step.into()),
         ];
-        self.begin(
-            of,
-            format!("invoke_agent {}", spec.agent),
-            seq,
-            at,
-            attributes,
-        );
+        self.begin(of, format!("invoke_agent {agent}"), seq, at, attributes);
     }
 
     fn model(&mut self, step: &str, turn: u32, model: &str, seq: u64, at: SystemTime) {

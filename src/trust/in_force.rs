@@ -178,6 +178,7 @@ impl InForce {
             Basis::Kept(folder) => folder,
             Basis::Word => None,
         };
+        let made_here = folder.is_some_and(|folder| folder.made);
         let gone = gone(&inventory, folder);
         let mut items: Vec<Judged> = inventory
             .items
@@ -190,6 +191,7 @@ impl InForce {
                     (Ok(hash), Basis::Kept(_)) => match kept {
                         Some(kept) if kept == hash => Verdict::Trusted,
                         Some(_) => Verdict::Changed,
+                        None if made_here && item.kind.is_plain_data() => Verdict::Trusted,
                         None => Verdict::New,
                     },
                 };

@@ -29,6 +29,8 @@ const N8N_ROOM: Room = Room {
     files: 100_000,
     bytes: 1024 * 1024 * 1024,
 };
+/// Where a pack has its data, below its folder.
+const DATA_FOLDER: &str = "data";
 /// Where the development n8n of a project keeps its data.
 pub const N8N_DATA: &str = ".agentctl/n8n";
 /// Where n8n loads programs from, besides its own.
@@ -140,6 +142,11 @@ fn programs(root: &Dir, data: &Path) -> Result<String, Unread> {
     Ok(hashed(Kind::N8nData, parts.join(" ").as_bytes()))
 }
 
+/// A list or a text of a pack; a schema, which says what may stand in one, is a rule.
+fn is_data_file(path: &str) -> bool {
+    path.ends_with(".yaml") || path.ends_with(".yml")
+}
+
 struct Taken<'a> {
     project: &'a Path,
     root: &'a Dir,
@@ -238,16 +245,27 @@ impl Taken<'_> {
             if is_file || lacks_head() {
                 continue;
             }
-            let mut all_built_in = true;
+            let data = format!("{path}/{DATA_FOLDER}/");
+            let (mut all_built_in, mut all_data) = (true, kind == Kind::Pack);
             let mut see = |path: &Path, bytes: &[u8]| {
                 let path = path.to_string_lossy();
                 all_built_in = all_built_in && (self.built_in)(&path, bytes);
+                all_data = all_data && path.starts_with(&data) && is_data_file(&path);
             };
             let hash = tree::folder(self.root, at, MAX_PACK_FILE, room, &mut see);
             if all_built_in && hash.is_ok() {
                 continue;
             }
+            // A folder without pack.yaml is no pack of its own.
+            let is_data = all_data && hash.is_ok();
             let hash = hash.map(|text| hashed(kind, text.as_bytes()));
+            let (kind, what) = match is_data {
+                true => (
+                    Kind::Data,
+                    "data of a built-in pack: what it asks for and says",
+                ),
+                false => (kind, what),
+            };
             self.add(kind, &path, vec![what.to_owned()], hash);
         }
     }

@@ -18,6 +18,8 @@ pub enum Kind {
     Policy,
     Skill,
     Pack,
+    /// Data of a built-in pack, and nothing else of it: what is asked for, which teams there are, what is said.
+    Data,
     Tool,
     Settings,
     Catalog,
@@ -34,6 +36,7 @@ impl Kind {
             Kind::Policy => "policy",
             Kind::Skill => "skill",
             Kind::Pack => "pack",
+            Kind::Data => "data",
             Kind::Tool => "tool",
             Kind::Settings => "settings",
             Kind::Catalog => "catalog",
@@ -69,13 +72,18 @@ impl Kind {
         use Kind as K;
         matches!(
             self,
-            K::Agent | K::Flow | K::Policy | K::Skill | K::Pack | K::Tool
+            K::Agent | K::Flow | K::Policy | K::Skill | K::Pack | K::Data | K::Tool
         )
+    }
+
+    /// Neither a program nor a prompt nor a rule. In a folder that `agentctl init` made here it is taken for its user's own.
+    pub fn is_plain_data(self) -> bool {
+        self == Kind::Data
     }
 
     /// One that cannot be trusted is left out and the rest goes on without it; of the others that would be another rule.
     pub fn may_be_left_out(self) -> bool {
-        matches!(self, Kind::Skill | Kind::Pack | Kind::Tool)
+        matches!(self, Kind::Skill | Kind::Pack | Kind::Data | Kind::Tool)
     }
 }
 

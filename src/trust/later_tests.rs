@@ -123,3 +123,36 @@ fn a_no_is_for_these_files_and_lasts_until_the_folder_is_trusted() {
     place.trust(&home);
     assert!(!refuses());
 }
+
+#[test]
+fn plain_data_of_a_pack_counts_where_init_made_the_folder_and_nowhere_else() {
+    let place = Place::full();
+    std::fs::remove_dir_all(place.path().join("packs")).unwrap();
+    place.write("packs/desk/data/teams.yaml", "[]");
+    let home = place.home();
+    let key = folder_key(place.path()).unwrap();
+    let verdict = || {
+        let judged = place.judged(&home);
+        let found = judged.items().iter().find(|j| j.item.name == "packs/desk");
+        found.unwrap().verdict.clone()
+    };
+    assert_eq!(verdict(), Verdict::New);
+    Book::add(&home, &key, &[], &[], true, "now").unwrap();
+    assert_eq!(verdict(), Verdict::Trusted);
+    place.write("packs/desk/data/teams.yaml", "[{}]");
+    assert_eq!(verdict(), Verdict::Trusted);
+    // With anything else in it the folder is no plain data.
+    for other in [
+        "packs/desk/data/teams.schema.json",
+        "packs/desk/agents/turn.flow.yaml",
+        "packs/desk/pack.yaml",
+    ] {
+        place.write(other, "{}");
+        assert_eq!(verdict(), Verdict::New, "{other}");
+        std::fs::remove_file(place.path().join(other)).unwrap();
+    }
+    // Of a folder that was looked at and approved, what was approved counts.
+    place.trust(&home);
+    place.write("packs/desk/data/teams.yaml", "[{}, {}]");
+    assert_eq!(verdict(), Verdict::Changed);
+}

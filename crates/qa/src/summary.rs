@@ -3,6 +3,7 @@
 use super::check::{Checked, State};
 use agentctl_n8n::finding::{Finding, Severity};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The lowest severity that fails a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,9 @@ pub struct Summary {
     /// Waivers that no longer hold, as `code (until DAY: reason)`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expired_waivers: Vec<String>,
+    /// How many open findings have each code.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub by_code: BTreeMap<String, usize>,
     pub failed: bool,
 }
 
@@ -57,6 +61,8 @@ impl Summary {
                 State::Waived { .. } => self.waived += 1,
                 State::Open => {
                     clean = false;
+                    let code = judged.finding.code.clone();
+                    *self.by_code.entry(code).or_default() += 1;
                     self.failed |= threshold.fails(&judged.finding);
                     match judged.finding.severity {
                         Severity::Error => self.errors += 1,

@@ -9,6 +9,7 @@
 //! expires = "2027-01-31"               # the last day on which it holds
 //! ```
 
+use super::rules;
 use agentctl_n8n::Finding;
 use jiff::civil::Date;
 use regex::Regex;
@@ -85,7 +86,12 @@ fn checked(written: Written, line: usize) -> Result<Waiver, String> {
         .map_err(|_| format!("`expires` is {day:?}; write a day like 2027-01-31"))?;
     Ok(Waiver {
         path: written.path.as_deref().map(glob).transpose()?,
-        code: written.code,
+        code: written
+            .code
+            .as_deref()
+            .map(rules::meant)
+            .transpose()
+            .map_err(|unknown| unknown.to_string())?,
         id: written.id,
         node: written.node,
         reason: written.reason.trim().to_owned(),
@@ -148,7 +154,7 @@ impl Waiver {
 
 /// A code, or a family of codes (`n8n/`).
 pub fn matches_code(code: &str, wanted: &str) -> bool {
-    code == wanted || (wanted.ends_with('/') && code.starts_with(wanted))
+    code == wanted || rules::is_family_of(wanted, code)
 }
 
 #[cfg(test)]

@@ -6,26 +6,26 @@ use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session};
-use agentctl_engine::run;
+use agentctl_engine::run::{self, Answering, Resume};
 use clap::Args;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// Answer the questions of a waiting run, and go on with it
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl answer 019a… channel=#sales\n  agentctl answer 019a… --answers answers.json"
+    after_help = "Examples:\n  agentctl answer channel=#sales\n  agentctl answer 019a… channel=#sales\n  agentctl answer 019a… --answers answers.json --yes"
 )]
 pub struct AnswerArgs {
-    /// The run that waits
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// Answers, each as ID=VALUE or TOPIC=VALUE
-    #[arg(value_name = "ID=VALUE")]
-    pub pairs: Vec<String>,
+    /// The run that waits (default: the active one), then answers, each as ID=VALUE or TOPIC=VALUE
+    #[arg(value_name = "[RUN] ID=VALUE")]
+    pub words: Vec<String>,
     /// More answers from a JSON file (`-`: stdin)
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
+    /// Take the recommendation of every other question
+    #[arg(long, short)]
+    pub yes: bool,
     #[command(flatten)]
     pub model: ModelOptions,
     #[command(flatten)]
@@ -33,12 +33,19 @@ pub struct AnswerArgs {
 }
 
 pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::reopen(root, Some(&args.run), &args.model, out)?;
-    let open = run::show(&session.project, &session.pack, &args.run, &mut |_| ())
-        .map_err(|e| session::run_error(&e))?
-        .questions;
+    let (run, pairs) = match args.words.split_first() {
+        Some((run, pairs)) if !run.contains('=') => (Some(run.as_str()), pairs),
+        _ => (None, args.words.as_slice()),
+    };
+    let session = Session::reopen(root, run, &args.model, out)?;
+    let shown = match run {
+        Some(run) => run::show(&session.project, &session.pack, run, &mut |_| ()),
+        None => run::status(&session.project, &session.pack),
+    };
+    let shown = shown.map_err(|e| session::run_error(&e))?;
+    let (open, run_id) = (shown.questions, shown.run_id);
     let mut answers = session::read_answers(args.answers.as_deref())?;
-    for pair in &args.pairs {
+    for pair in pairs {
         let Some((key, typed)) = pair.split_once('=') else {
             return Err(CliError::usage(format!("{pair:?} is no answer"))
                 .hint("write ID=VALUE, e.g. channel=#sales"));
@@ -55,13 +62,19 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
         };
         answers.insert(key.to_owned(), value);
     }
-    if answers.is_empty() {
+    if answers.is_empty() && !args.yes {
         return Err(CliError::usage("no answer was given").hint(format!(
-            "agentctl answer {} ID=VALUE; the questions are in agentctl runs show {}",
-            args.run, args.run
+            "agentctl answer {run_id} ID=VALUE; the questions are in agentctl runs show {run_id}; --yes takes the recommendations"
         )));
     }
-    let limits = activation::limits(&session.pack, &args.limits)?;
+    let resume = Resume {
+        answering: Answering {
+            answers: Map::new(),
+            yes: args.yes,
+        },
+        limits: activation::limits(&session.pack, &args.limits)?,
+        ..Resume::default()
+    };
     session.init("answer", out)?;
     activation::activate(
         &session,
@@ -69,6 +82,6 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
         true,
         out,
         false,
-        Start::Answer(args.run.clone(), answers, limits),
+        Start::Answer(Some(run_id), answers, resume),
     )
 }

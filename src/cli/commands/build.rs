@@ -5,10 +5,12 @@ use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::nearby;
 use crate::cli::output::Output;
+use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use agentctl_engine::policy::{Grants, Outside};
 use agentctl_engine::run::RunOptions;
-use agentctl_host::files::read_regular_text;
+use agentctl_engine::toolset::BackendErrorKind;
+use agentctl_host::files::{read_given_text, read_regular_text};
 use agentctl_n8n::rehearsal::Hosts;
 use agentctl_n8n_tools::tools::LET_ACT;
 use agentctl_n8n_tools::tools::TEST_HOSTS;
@@ -23,9 +25,15 @@ use std::path::{Path, PathBuf};
     after_help = "Examples:\n  agentctl build \"When a webhook receives an order over 100 EUR, post it to Slack #sales\"\n  agentctl build --workflow workflows/orders.json \"post to #orders instead of #sales\"\n  agentctl build --yes --output-format json \"Every Monday at 8 mail the open Xero invoices to ap@example.com\"\n  agentctl build --answers answers.json \"Tell me when a build fails\"\n\nWithout a terminal, unanswered questions end the run with exit code 4; go on with\n`agentctl answer RUN ID=VALUE` or `agentctl resume --answers FILE`."
 )]
 pub struct BuildArgs {
-    /// What to build or to change, in plain words (`-`: read it from stdin)
-    #[arg(value_name = "REQUEST")]
-    pub request: String,
+    /// What to build or to change, in plain words (`-`: read it from stdin; `@FILE`: from a file)
+    #[arg(value_name = "REQUEST", required_unless_present = "file")]
+    pub request: Option<String>,
+    /// Words that the shell parted because the request is not in quotes
+    #[arg(hide = true)]
+    pub more: Vec<String>,
+    /// Read the request from a text file
+    #[arg(long, short, value_name = "FILE", conflicts_with = "request")]
+    pub file: Option<PathBuf>,
     /// The workflow to change: a file, or the id of a workflow in the project
     #[arg(long, short, value_name = "FILE|ID")]
     pub workflow: Option<String>,
@@ -87,7 +95,12 @@ const MAX_REQUEST: usize = 20_000;
 const MAX_GRANTS: u64 = 1024 * 1024;
 
 pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliError> {
-    let request = request(&args.request)?;
+    let request = match (&args.request, &args.file) {
+        (Some(first), _) if !args.more.is_empty() => return Err(parted(first, &args.more)),
+        (Some(typed), _) => request(typed)?,
+        (None, Some(file)) => whole(&of_file(file)?)?,
+        (None, None) => whole("")?,
+    };
     let found = nearby::taken(root, &args.model, out)?;
     let pack = session::chosen_pack(root, out)?;
     let session = Session::of_pack(root, &pack, &args.model.or_model(found), out)?;
@@ -107,6 +120,9 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         if !named.is_empty() {
             input.insert(key.into(), json!(named));
         }
+    }
+    if let Some(workflow) = &args.workflow {
+        known(&session, workflow)?;
     }
     input.insert(WORKFLOW.into(), json!(args.workflow));
     let outside = args.outside_plan.map_or(Outside::Ask, Outside::from);
@@ -141,12 +157,61 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
 }
 
 /// The request as typed, or from stdin.
+/// A workflow of the project's own files is looked for before a run begins. Where an n8n keeps it, the run's first call finds out.
+fn known(session: &Session, workflow: &str) -> Result<(), CliError> {
+    let backend = session.n8n()?.backend();
+    if backend.place().is_some() {
+        return Ok(());
+    }
+    let found = runtime::block_on(async {
+        let id = backend.resolve(workflow).await?;
+        backend.get(&id).await
+    })?;
+    match found {
+        Err(error) if error.kind == BackendErrorKind::NotFound => {
+            let told = CliError::usage(error.message);
+            Err(match error.hint {
+                Some(hint) => told.hint(hint),
+                None => told,
+            })
+        }
+        // What else is wrong with it is told by the call that reads it.
+        _ => Ok(()),
+    }
+}
+
+/// What was typed, or what it names: `-` stdin, `@FILE` a file.
 pub(super) fn request(typed: &str) -> Result<String, CliError> {
-    let request = if typed == "-" {
-        session::read_stdin()?
-    } else {
-        typed.to_owned()
-    };
+    match typed.strip_prefix('@') {
+        Some(file) if !file.is_empty() && !file.contains(char::is_whitespace) => {
+            whole(&of_file(Path::new(file))?)
+        }
+        _ if typed == "-" => whole(&session::read_stdin()?),
+        _ => whole(typed),
+    }
+}
+
+/// Far more than a request may have, so that its length is what is told.
+const MAX_FILE: u64 = 1024 * 1024;
+
+fn of_file(file: &Path) -> Result<String, CliError> {
+    read_given_text(file, MAX_FILE)
+        .map_err(|e| CliError::usage(format!("cannot read the request {}: {e}", file.display())))
+}
+
+fn parted(first: &str, more: &[String]) -> CliError {
+    CliError::usage(format!(
+        "the request came in {} pieces: {first:?}, {:?} …",
+        more.len() + 1,
+        more.first().map_or("", String::as_str)
+    ))
+    .hint(format!(
+        "put it into quotes: agentctl build \"{first} {}\"",
+        more.join(" ")
+    ))
+}
+
+fn whole(request: &str) -> Result<String, CliError> {
     let request = request.trim().to_owned();
     if request.is_empty() {
         return Err(CliError::usage("the request is empty")

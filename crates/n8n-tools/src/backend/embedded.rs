@@ -126,13 +126,28 @@ impl EmbeddedBackend {
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         let hint = match near.first() {
             Some((_, known)) => format!("did you mean `{known}`? `list_workflows` shows them all"),
-            None => {
-                "`list_workflows` shows the workflows that exist; a file is named by its path in the project"
-                    .to_owned()
-            }
+            None => self.what_there_is(),
         };
         BackendError::not_found(format!("there is no workflow `{id}` ({})", path.display()))
             .with_hint(hint)
+    }
+
+    fn what_there_is(&self) -> String {
+        const SHOWN: usize = 8;
+        let ids = self.ids().unwrap_or_default();
+        if ids.is_empty() {
+            return format!("there are no workflows in {FOLDER}/ yet");
+        }
+        let shown: Vec<String> = ids
+            .iter()
+            .take(SHOWN)
+            .map(|id| format!("{FOLDER}/{id}.json"))
+            .collect();
+        let more = match ids.len().saturating_sub(SHOWN) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("there are {}{more}", shown.join(", "))
     }
 
     /// The ids in the workflow folder, broken files included.

@@ -13,12 +13,11 @@ use crate::cli::output::{Output, write_bytes};
 use crate::cli::{catalog_file, settings};
 use agentctl_host::files::{read_given_text, write_atomic};
 use agentctl_n8n::finding::Finding;
-use agentctl_n8n::validate::{RULES, Rule};
 use agentctl_qa::baseline::{Baseline, Known};
 use agentctl_qa::changed;
 use agentctl_qa::check::{Check, Checked, FixMode, Outcome, State};
 use agentctl_qa::report::json;
-use agentctl_qa::rules::FILE_RULES;
+use agentctl_qa::rules;
 use agentctl_qa::source::{self, Source};
 use agentctl_qa::summary::{Summary, Threshold};
 use serde_json::json;
@@ -37,6 +36,7 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     };
     #[cfg(not(feature = "full"))]
     let sources = sources(args)?;
+    let (only, ignore) = (codes(&args.only)?, codes(&args.ignore)?);
     let waivers = settings::waivers(project)?;
     let known = args
         .baseline
@@ -46,8 +46,8 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     let today = jiff::Zoned::now().date();
     let check = Check {
         catalog: catalog_file::of(project, out)?,
-        only: &args.only,
-        ignore: &args.ignore,
+        only: &only,
+        ignore: &ignore,
         baseline: known.as_ref(),
         baseline_root: args.baseline.as_deref().map(folder_of).unwrap_or_default(),
         waivers: &waivers,
@@ -237,16 +237,27 @@ fn known(finding: &Finding) -> Known {
     }
 }
 
+fn unknown_code(code: &str) -> CliError {
+    match rules::meant(code) {
+        Err(unknown) => CliError::usage(unknown.to_string()),
+        Ok(family) => CliError::usage(format!("{family:?} is a family of codes")),
+    }
+    .hint("docs/validation.md lists the codes")
+}
+
+/// The codes of an option, each as it stands in findings.
+fn codes(typed: &[String]) -> Result<Vec<String>, CliError> {
+    typed
+        .iter()
+        .map(|code| rules::meant(code).map_err(|_| unknown_code(code)))
+        .collect()
+}
+
 /// Prints the page of a rule. A code may be given without its family when only one rule has the name.
 fn explain(code: &str, out: &Output) -> Result<Exit, CliError> {
-    let all = || RULES.iter().chain(FILE_RULES);
-    let named = |rule: &&Rule| rule.code == code || rule.code.rsplit('/').next() == Some(code);
-    let found: Vec<&Rule> = all().filter(named).collect();
-    let [rule] = found.as_slice() else {
-        let likeness = |rule: &Rule| strsim::jaro_winkler(code, rule.code);
-        let closest = all().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        let hint = closest.map_or(String::new(), |c| format!("did you mean {}?", c.code));
-        return Err(CliError::usage(format!("no finding has the code {code:?}")).hint(hint));
+    let rule = rules::meant(code).ok().and_then(|code| rules::rule(&code));
+    let Some(rule) = rule else {
+        return Err(unknown_code(code));
     };
     out.answer(
         Exit::Complete,

@@ -43,6 +43,9 @@ pub fn reports(
     Ok(())
 }
 
+/// Totals by code are shown beyond so many findings.
+const FEW: usize = 5;
+
 pub fn text(files: &[Checked], summary: &Summary, args: &QaArgs) -> String {
     let mut out = String::new();
     for file in files {
@@ -54,7 +57,15 @@ pub fn text(files: &[Checked], summary: &Summary, args: &QaArgs) -> String {
         if open.peek().is_none() && file.mended.is_none() {
             continue;
         }
-        out.push_str(&format!("{}\n", style(plain_long(&file.path)).bold()));
+        let name = file
+            .workflow
+            .as_deref()
+            .map(|name| format!(" · {}", plain(name)));
+        out.push_str(&format!(
+            "{}{}\n",
+            style(plain_long(&file.path)).bold(),
+            name.unwrap_or_default()
+        ));
         if let Some(mended) = &file.mended {
             let verb = if mended.written { "fixed" } else { "would fix" };
             for finding in &mended.fixed {
@@ -79,6 +90,14 @@ pub fn text(files: &[Checked], summary: &Summary, args: &QaArgs) -> String {
     }
     for waiver in &summary.expired_waivers {
         out.push_str(&format!("{} {waiver}\n", style("waiver expired:").yellow()));
+    }
+    // A few findings can be counted by eye.
+    if summary.by_code.values().sum::<usize>() > FEW {
+        let mut codes: Vec<(&String, &usize)> = summary.by_code.iter().collect();
+        codes.sort_by_key(|(code, number)| (std::cmp::Reverse(**number), *code));
+        for (code, number) in codes {
+            out.push_str(&format!("{number:>6}  {}\n", style(code).cyan()));
+        }
     }
     let mut totals = vec![
         count(summary.files, "workflow"),

@@ -1,16 +1,16 @@
 //! `agentctl runs list|show|adopt|verify|prune`: looking at runs, and taking old ones away.
 
 mod adopt;
+mod list;
 mod prune;
 
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::timeline::{Detail, Timeline, outcome};
-use crate::cli::words::{LISTED, in_words};
 use crate::cli::{project, report, session};
 use agentctl_engine::pack::Pack;
-use agentctl_engine::run::{self, RunReport, RunSummary, Verified};
+use agentctl_engine::run::{self, RunReport, Verified};
 use agentctl_engine::store::{Foreign, Project};
 use agentctl_n8n_tools::resources::parse;
 use clap::Subcommand;
@@ -23,8 +23,10 @@ use std::path::Path;
 #[command(after_help = "Example:\n  agentctl runs list")]
 pub enum RunsCommand {
     /// All runs of the project, newest first
-    #[command(after_help = "Example:\n  agentctl runs list")]
-    List,
+    #[command(
+        after_help = "Examples:\n  agentctl runs list\n  agentctl runs list --limit 10 --outcome waiting"
+    )]
+    List(list::ListArgs),
     /// One run: what was asked, what happened, how it ended
     #[command(after_help = "Example:\n  agentctl runs show 019a…")]
     Show {
@@ -77,54 +79,12 @@ pub fn tell_uncounted(project: &Project, out: &Output) -> Result<(), CliError> {
 pub fn runs(root: &Path, command: &RunsCommand, out: &Output) -> Result<Exit, CliError> {
     let project = project::open(root)?;
     match command {
-        RunsCommand::List => list(&project, out),
+        RunsCommand::List(args) => list::list(&project, args, out),
         RunsCommand::Show { run } => show(root, &project, run, out),
         RunsCommand::Prune(args) => prune::prune(root, args, out),
         RunsCommand::Verify { run } => verify(&project, run.as_deref(), out),
         RunsCommand::Adopt { run, yes } => adopt::adopt(root, run, *yes, out),
     }
-}
-
-fn list(project: &Project, out: &Output) -> Result<Exit, CliError> {
-    let mut runs = run::list(project).map_err(|e| session::run_error(&e))?;
-    runs.reverse();
-    out.answer(
-        Exit::Complete,
-        || {
-            if runs.is_empty() {
-                return "no runs yet; agentctl build \"…\" starts one\n".to_owned();
-            }
-            runs.iter().map(summary).collect()
-        },
-        || json!({"runs": runs.iter().map(|run| in_words(run, LISTED)).collect::<Vec<_>>()}),
-    )
-}
-
-fn summary(run: &RunSummary) -> String {
-    let active = if run.active { "*" } else { " " };
-    if let Some(broken) = &run.broken {
-        return format!(
-            "{active} {}  {}  {}\n",
-            style(&run.run_id).bold(),
-            style("unreadable").red(),
-            plain_long(broken)
-        );
-    }
-    let made = if run.resources.is_empty() {
-        String::new()
-    } else {
-        format!("  → {}", run.resources.join(", "))
-    };
-    let foreign = match &run.foreign {
-        Some(_) => format!("{}  ", style("foreign").yellow()),
-        None => String::new(),
-    };
-    format!(
-        "{active} {}  {:<11}  {foreign}{}{made}\n",
-        style(&run.run_id).bold(),
-        outcome(run.outcome),
-        plain(&run.request)
-    )
 }
 
 /// The pack that the run was started with, where it says which; `--pack` names another.
