@@ -141,13 +141,12 @@ pub fn activate(
     tell(root, &report, held, explains, out)
 }
 
-/// The questions that were answered before they were asked, by id or topic.
+/// What a new run was told before it asked, by id or topic. One that goes on may have asked before.
 fn given_ahead(start: &Start) -> Vec<String> {
-    let answering = match start {
-        Start::New(options) => &options.answering,
-        Start::Resume(_, resume) | Start::Answer(_, _, resume) => &resume.answering,
-    };
-    answering.answers.keys().cloned().collect()
+    match start {
+        Start::New(options) => options.answering.answers.keys().cloned().collect(),
+        Start::Resume(..) | Start::Answer(..) => Vec::new(),
+    }
 }
 
 /// An answer that no question took may be a misspelt one.

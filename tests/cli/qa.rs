@@ -44,7 +44,7 @@ fn the_text_names_file_place_node_and_totals() {
     let Ran { code, stdout, .. } = project.run(&["qa", "w"]);
     assert_eq!(code, 1);
     insta::assert_snapshot!(stdout, @r#"
-    w/orders.json
+    w/orders.json · Orders
       error   n8n/parameter [Ask] "URL" (url) is required and empty; set it
               27:9 /nodes/1/parameters/url
 
@@ -247,7 +247,7 @@ fn fixes_are_shown_or_written_and_the_rest_is_reported() {
     let ran = project.run(&["qa", "w", "--fix"]);
     assert_eq!(ran.code, 0, "{}", ran.stdout);
     insta::assert_snapshot!(ran.stdout, @r#"
-    w/a.json
+    w/a.json · Orders
       fixed agentctl/missing-expression-prefix [Ask] put "=" in front
       --- w/a.json
       +++ w/a.json

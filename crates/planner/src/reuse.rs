@@ -63,6 +63,8 @@ fn collect_values(value: &Value, found: &mut Vec<String>) {
                 map.get("url"),
             ];
             found.extend(given.into_iter().flatten().filter_map(plain));
+            // What something is compared with or limited to.
+            found.extend(map.get("value").and_then(number));
             map.values().for_each(|v| collect_values(v, found));
         }
         Value::Array(list) => list.iter().for_each(|v| collect_values(v, found)),
@@ -90,6 +92,15 @@ fn names_a_place(role: &Value) -> bool {
         Value::Object(role) => role.contains_key("named"),
         _ => false,
     }
+}
+
+/// A number as a parameter holds it.
+fn number(value: &Value) -> Option<String> {
+    let number = value.as_f64()?;
+    Some(match number.fract() == 0.0 {
+        true => format!("{number:.0}"),
+        false => number.to_string(),
+    })
 }
 
 fn plain(value: &Value) -> Option<String> {
@@ -167,7 +178,7 @@ pub(super) fn decide(input: &Map<String, Value>) -> Result<Move, String> {
     let reason = match found.iter().map(score).max() {
         None => "there is no workflow yet that could be changed".to_owned(),
         Some(top) => format!(
-            "the nearest existing workflow fits to {top} of 100; changing it is the better way from {RECOMMENDED_FIT} on, and if it speaks of the same things"
+            "the nearest existing workflow fits to {top} of 100; it is only taken, from {RECOMMENDED_FIT} on, if it holds all values that the request names"
         ),
     };
     let build = json!({"choice": "build", "workflow_id": null, "what": "build a new workflow", "reason": reason});
@@ -177,20 +188,18 @@ pub(super) fn decide(input: &Map<String, Value>) -> Result<Move, String> {
     ))
 }
 
-/// Whether two thirds of what the request names, in words and values, is in the workflow too: the same kinds of nodes alone
-/// make no workflow the one that was meant, and `--yes` takes what is recommended.
+/// Whether every value that the request names is in the workflow too, and two thirds of both with its words: then it does this already. The
+/// same kinds of nodes alone, or another number, make no workflow the one that was meant, and `--yes` takes what is recommended.
 fn of_the_same_matter(found: &Value) -> bool {
     let parts = found.get("evidence").and_then(Value::as_array);
-    let (mut points, mut possible) = (0, 0);
-    for part in parts.into_iter().flatten() {
-        if matches!(
-            part.get(0).and_then(Value::as_str),
-            Some("words" | "values")
-        ) {
-            let number = |at: usize| part.get(at).and_then(Value::as_u64).unwrap_or(0);
-            points += number(1);
-            possible += number(2);
-        }
-    }
-    possible > 0 && points * 3 >= possible * 2
+    let points = |name: &str| {
+        let part = parts?
+            .iter()
+            .find(|part| part.get(0).and_then(Value::as_str) == Some(name))?;
+        Some((part.get(1)?.as_u64()?, part.get(2)?.as_u64()?))
+    };
+    let (words, of_words) = points("words").unwrap_or_default();
+    let (values, of_values) = points("values").unwrap_or_default();
+    let (points, possible) = (words + values, of_words + of_values);
+    possible > 0 && values == of_values && points * 3 >= possible * 2
 }

@@ -7,13 +7,16 @@ fn build() {
     insta::assert_snapshot!(help("build"), @r#"
     Build a workflow from a request, or change an existing one with --workflow
 
-    Usage: agentctl build [OPTIONS] <REQUEST>
+    Usage: agentctl build [OPTIONS] [REQUEST]
 
     Arguments:
-      <REQUEST>
-              What to build or to change, in plain words (`-`: read it from stdin)
+      [REQUEST]
+              What to build or to change, in plain words (`-`: read it from stdin; `@FILE`: from a file)
 
     Options:
+      -f, --file <FILE>
+              Read the request from a text file
+
       -w, --workflow <FILE|ID>
               The workflow to change: a file, or the id of a workflow in the project
 
@@ -175,21 +178,22 @@ fn resume() {
 
 #[test]
 fn answer() {
-    insta::assert_snapshot!(help("answer"), @r"
+    insta::assert_snapshot!(help("answer"), @"
     Answer the questions of a waiting run, and go on with it
 
-    Usage: agentctl answer [OPTIONS] <RUN> [ID=VALUE]...
+    Usage: agentctl answer [OPTIONS] [[RUN] ID=VALUE]...
 
     Arguments:
-      <RUN>
-              The run that waits
-
-      [ID=VALUE]...
-              Answers, each as ID=VALUE or TOPIC=VALUE
+      [[RUN] ID=VALUE]...
+              The run that waits (default: the active one), then answers, each as ID=VALUE or
+              TOPIC=VALUE
 
     Options:
           --answers <FILE>
               More answers from a JSON file (`-`: stdin)
+
+      -y, --yes
+              Take the recommendation of every other question
 
           --model <MODEL>
               The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
@@ -218,8 +222,9 @@ fn answer() {
               Seconds of work, or like 90s, 10m, 1h; waiting for you does not count
 
     Examples:
+      agentctl answer channel=#sales
       agentctl answer 019a… channel=#sales
-      agentctl answer 019a… --answers answers.json
+      agentctl answer 019a… --answers answers.json --yes
     ");
 }
 
@@ -256,14 +261,24 @@ fn runs() {
     Example:
       agentctl runs list
     ");
-    insta::assert_snapshot!(help("runs list"), @r"
+    insta::assert_snapshot!(help("runs list"), @"
     All runs of the project, newest first
 
     Usage: agentctl runs list [OPTIONS]
 
     Options:
-    Example:
+      -n, --limit <N>
+              The newest so many; 0: all
+
+              [default: 0]
+
+          --outcome <OUTCOME>
+              Only runs that ended so: complete, draft, waiting, blocked, refused, failed, cancelled …;
+              `open`: running now, or killed
+
+    Examples:
       agentctl runs list
+      agentctl runs list --limit 10 --outcome waiting
     ");
     insta::assert_snapshot!(help("runs show"), @r"
     One run: what was asked, what happened, how it ended

@@ -7,9 +7,9 @@ fn qa() {
     let project = Project::new();
     const CLEAN: &str = r#"{"name": "a", "nodes": [{"id": "1", "name": "Start", "type": "n8n-nodes-base.manualTrigger", "typeVersion": 1, "position": [0, 0], "parameters": {}}], "connections": {}}"#;
     project.write("w/a.json", CLEAN);
-    insta::assert_snapshot!(project.said("qa w"), @r"
+    insta::assert_snapshot!(project.said("qa w"), @"
     exit code 0
-    w/a.json
+    w/a.json · a
       warning n8n/no-trigger the workflow starts by hand only; n8n publishes it once it has a trigger such as a schedule or a webhook
               1:15 /nodes
 
@@ -18,11 +18,11 @@ fn qa() {
     project.write("w/b.json", &CLEAN.replace("manualTrigger", "noSuchNode"));
     insta::assert_snapshot!(project.said("qa w"), @r#"
     exit code 1
-    w/a.json
+    w/a.json · a
       warning n8n/no-trigger the workflow starts by hand only; n8n publishes it once it has a trigger such as a schedule or a webhook
               1:15 /nodes
 
-    w/b.json
+    w/b.json · a
       error   n8n/no-trigger no enabled node can start the workflow; add a trigger such as a schedule or a webhook
               1:15 /nodes
       error   n8n/unknown-type [Start] the node type "n8n-nodes-base.noSuchNode" is not known; similar: n8n-nodes-base.noOp
@@ -49,8 +49,8 @@ fn qa() {
     insta::assert_snapshot!(project.said("qa --explain no-such-code"), @r#"
     exit code 2
     -- stderr --
-    error: no finding has the code "no-such-code"
-    hint: did you mean agentctl/subnode-not-connected?
+    error: no finding has the code "no-such-code"; did you mean agentctl/input-switched-off?
+    hint: docs/validation.md lists the codes
     "#);
     insta::assert_snapshot!(project.said("qa --all"), @r"
     exit code 2

@@ -92,17 +92,12 @@ fn build() {
     error: the request is empty
     hint: say what to build: agentctl build "Every day at 9:00 …"
     "#);
-    insta::assert_snapshot!(project.said("build --workflow nowhere.json 'post to #orders instead of #sales'"), @r"
-    exit code 1
-    failed: step existing failed: get_workflow: there is no workflow `nowhere.json` (nowhere.json)
-    next: agentctl runs show [RUN], then agentctl resume [RUN]
+    insta::assert_snapshot!(project.said("build --workflow nowhere.json 'post to #orders instead of #sales'"), @"
+    exit code 2
     -- stderr --
     model: offline (no key needed; it reads plain requests and asks about the rest)
-    run [RUN] (n8n-builder)
-      existing
-        researcher → get_workflow workflow_id=nowhere.json about=post to #orders instead of #sales
-        failed get_workflow there is no workflow `nowhere.json` (nowhere.json)
-        ✗ existing: get_workflow: there is no workflow `nowhere.json` (nowhere.json)
+    error: there is no workflow `nowhere.json` (nowhere.json)
+    hint: there are workflows/orders-over-100-eur-to-slack.json
     ");
 }
 
@@ -132,15 +127,11 @@ fn answer_and_resume() {
         ? When should it start: on a schedule (how often, at what time), or on which event (trigger), and how …
         ? What exactly should happen with "build", step by step: which text, accounts, commands or offers, and…
     "#);
-    insta::assert_snapshot!(project.said("answer"), @r"
+    insta::assert_snapshot!(project.said("answer"), @"
     exit code 2
     -- stderr --
-    error: the following required arguments were not provided:
-      <RUN>
-
-    Usage: agentctl answer <RUN> [ID=VALUE]...
-
-    For more information, try '--help'.
+    error: no answer was given
+    hint: agentctl answer [RUN] ID=VALUE; the questions are in agentctl runs show [RUN]; --yes takes the recommendations
     ");
     insta::assert_snapshot!(project.said("answer no-such-run channel=#dev"), @r#"
     exit code 2
@@ -244,6 +235,10 @@ fn answer_and_resume() {
         failed rehearse_workflow the embedded backend cannot execute workflows: not executed
         qa: pass, 0 errors, 0 warnings
     ▶ complete
+    the answer "recipient" was not used: no question has this id or topic
+    the answer "source" was not used: no question has this id or topic
+    the answer "detect" was not used: no question has this id or topic
+    the answer "action" was not used: no question has this id or topic
     "#);
 }
 

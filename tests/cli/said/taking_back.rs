@@ -47,11 +47,11 @@ fn accept_and_undo() {
     -- stderr --
     Orders over 100 EUR to Slack: agentctl has changed nothing of it yet
     ");
-    insta::assert_snapshot!(project.said("accept no-such-workflow"), @r"
+    insta::assert_snapshot!(project.said("accept no-such-workflow"), @"
     exit code 2
     -- stderr --
     error: there is no workflow `no-such-workflow` (workflows/no-such-workflow.json)
-    hint: `list_workflows` shows the workflows that exist; a file is named by its path in the project
+    hint: there are workflows/orders-over-100-eur-to-slack.json
     ");
     insta::assert_snapshot!(project.said("undo --no-input --to 7"), @r"
     exit code 2
