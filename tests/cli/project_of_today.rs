@@ -255,8 +255,6 @@ fn the_stopped_run_goes_on_with_its_answers() {
         failed rehearse_workflow the embedded backend cannot execute workflows: not executed
         qa: pass, 0 errors, 0 warnings
     ▶ complete
-    the answer "source" was not used: no question has this id or topic
-    the answer "recipient" was not used: no question has this id or topic
     --- exit code 9
     "#);
     insta::assert_snapshot!(told(&project, &["runs", "verify", STOPPED]), @r"

@@ -235,10 +235,6 @@ fn answer_and_resume() {
         failed rehearse_workflow the embedded backend cannot execute workflows: not executed
         qa: pass, 0 errors, 0 warnings
     ▶ complete
-    the answer "recipient" was not used: no question has this id or topic
-    the answer "source" was not used: no question has this id or topic
-    the answer "detect" was not used: no question has this id or topic
-    the answer "action" was not used: no question has this id or topic
     "#);
 }
 
