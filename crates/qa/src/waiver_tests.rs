@@ -42,7 +42,8 @@ fn a_waiver_means_what_it_names() {
     for (body, path, means) in [
         ("code = \"agentctl/unreachable-node\"", "w/a.json", true),
         ("code = \"agentctl/\"", "w/a.json", true),
-        ("code = \"agentctl/unreachable\"", "w/a.json", false),
+        ("code = \"n8n/credential\"", "w/a.json", false),
+        ("code = \"unreachable-node\"", "w/a.json", true),
         ("code = \"n8n/\"", "w/a.json", false),
         ("id = \"abc\"", "w/a.json", true),
         ("id = \"abd\"", "w/a.json", false),
@@ -102,5 +103,6 @@ fn a_waiver_without_reason_or_day_is_refused_with_its_line() {
     insta::assert_snapshot!(error(REST), @"line 4: a waiver needs the code or the id of what it waives");
     insta::assert_snapshot!(error("id = \"a\"\nreason = \"kept\"\nexpires = \"soon\""), @r#"line 4: `expires` is "soon"; write a day like 2027-01-31"#);
     insta::assert_snapshot!(error("id = \"a\"\nreson = \"kept\"\nexpires = \"soon\""), @"line 6: unknown field `reson`, expected one of `code`, `id`, `path`, `node`, `reason`, `expires`");
+    insta::assert_snapshot!(error(&format!("code = \"agentctl/unreachable\"\n{REST}")), @"");
     assert!(of_file("").unwrap().is_empty());
 }
