@@ -103,6 +103,6 @@ fn a_waiver_without_reason_or_day_is_refused_with_its_line() {
     insta::assert_snapshot!(error(REST), @"line 4: a waiver needs the code or the id of what it waives");
     insta::assert_snapshot!(error("id = \"a\"\nreason = \"kept\"\nexpires = \"soon\""), @r#"line 4: `expires` is "soon"; write a day like 2027-01-31"#);
     insta::assert_snapshot!(error("id = \"a\"\nreson = \"kept\"\nexpires = \"soon\""), @"line 6: unknown field `reson`, expected one of `code`, `id`, `path`, `node`, `reason`, `expires`");
-    insta::assert_snapshot!(error(&format!("code = \"agentctl/unreachable\"\n{REST}")), @"");
+    insta::assert_snapshot!(error(&format!("code = \"agentctl/unreachable\"\n{REST}")), @r#"line 4: no finding has the code "agentctl/unreachable"; did you mean agentctl/unreachable-node?"#);
     assert!(of_file("").unwrap().is_empty());
 }

@@ -134,6 +134,10 @@ fn the_form_is_fixed_and_shows_no_secret() {
         "known": 1,
         "waived": 1,
         "fixed": 0,
+        "by_code": {
+          "agentctl/missing-expression-prefix": 1,
+          "n8n/credential": 1
+        },
         "failed": true
       }
     }
