@@ -3,14 +3,16 @@
 use super::act::agrees;
 use crate::fields::{Field, free};
 use crate::phrases::{PHRASES, covered};
-use crate::reading::{Reading, What};
+use crate::reading::{Reading, What, question};
 use crate::skills::elicit::finds;
 use crate::task::{KitError, Scene};
 use serde_json::{Map, Value};
+use std::ops::Range;
 
 /// The names of the signs.
-pub(super) const SIGNS: [&str; 16] = [
+pub(super) const SIGNS: [&str; 17] = [
     "wish",
+    "wants",
     "assent",
     "question",
     "side_question",
@@ -51,6 +53,7 @@ impl<'s> Signs<'s> {
         let reading = &self.reading;
         Some(match sign {
             "wish" => reading.has(&What::Wish) && !reading.orders,
+            "wants" => self.wants() && !reading.orders,
             "assent" => self.assents(),
             "question" => self.asks(),
             "side_question" => self.asks() && !self.details && !reading.says("about"),
@@ -81,6 +84,47 @@ impl<'s> Signs<'s> {
     fn states(&self) -> bool {
         let says = |run| self.reading.content(run, &[]) > 1;
         self.reading.plain().into_iter().any(says)
+    }
+
+    /// Whether a sentence says that something is to become other than it is: "The form should …", "Can we have …", "Remove …". Beside
+    /// that it must say what; and what it wants is neither an answer nor a talk.
+    fn wants(&self) -> bool {
+        const SAYS: usize = 3;
+        const SAYS_BRIEFLY: usize = 2;
+        let reading = &self.reading;
+        let languages = reading.cx.languages;
+        let words = reading.words();
+        let find =
+            |class: &str, within: Range<usize>| PHRASES.find(class, words, within, languages);
+        let says = |within: &Range<usize>, but: Range<usize>| {
+            reading.content(within.clone(), std::slice::from_ref(&but))
+        };
+        reading.sentences.iter().any(|sentence| {
+            let within = &sentence.words;
+            if ["query", "about", "abandon.any"]
+                .iter()
+                .any(|c| find(c, within.clone()).is_some())
+            {
+                return false;
+            }
+            let polite =
+                find("ask.polite", within.clone()).filter(|(at, _)| at - within.start <= 2);
+            if question(&reading.text, sentence, languages) || sentence.asks && polite.is_none() {
+                return false;
+            }
+            if let Some((at, end)) = find("want", within.clone()) {
+                return says(within, at..end) >= SAYS;
+            }
+            let does = |at: usize| PHRASES.at("do", words, at, languages);
+            let first = polite.map_or(within.start, |(_, end)| end);
+            // Behind a greeting or a "please", and behind "can you".
+            let begins = (first..within.end.min(first + 3)).find_map(|at| Some((at, does(at)?)));
+            let begins = begins.filter(|(at, _)| says(&(first..*at), 0..0) == 0);
+            let last = within.end.checked_sub(1).filter(|at| within.contains(at));
+            let ends = last.and_then(|at| Some((at, does(at)?)));
+            let order = begins.or(ends.filter(|_| !sentence.asks));
+            order.is_some_and(|(at, end)| says(within, at..end) >= SAYS_BRIEFLY)
+        })
     }
 
     fn is_only(&self, class: &'static str) -> bool {

@@ -228,6 +228,18 @@ impl Around<'_> {
         }
     }
 
+    /// Whether "that", "which" or "who" stands just before it, behind what it says more about.
+    fn after_pronoun(&self) -> bool {
+        let mut before = self.before.iter().rev();
+        let pronoun = before
+            .next()
+            .is_some_and(|i| matches!(i.text.as_str(), "that" | "which" | "who"));
+        let named = before
+            .next()
+            .is_some_and(|i| i.noun().is_some() || i.literal() || i.service().is_some());
+        pronoun && named
+    }
+
     fn verb(&self, sense: &Sense) -> i32 {
         let base = sense.form == "base";
         let mut points = 1;
@@ -272,6 +284,10 @@ impl Around<'_> {
         }
         if self.begins() {
             points += if base { 3 } else { 1 };
+        }
+        // "A webhook that answers with …": a noun or a name, the pronoun, and what that does.
+        if self.language == "en" && thing && sense.form == "third" && self.after_pronoun() {
+            points += 10;
         }
         // "…, records created today": the third person begins no clause.
         if self.language == "en" && thing && sense.form == "third" && last.text == "," {
