@@ -91,6 +91,7 @@ impl<'s> Signs<'s> {
     fn wants(&self) -> bool {
         const SAYS: usize = 3;
         const SAYS_BRIEFLY: usize = 2;
+        const LEADS: usize = 3;
         let reading = &self.reading;
         let languages = reading.cx.languages;
         let words = reading.words();
@@ -109,17 +110,27 @@ impl<'s> Signs<'s> {
             }
             let polite =
                 find("ask.polite", within.clone()).filter(|(at, _)| at - within.start <= 2);
-            if question(&reading.text, sentence, languages) || sentence.asks && polite.is_none() {
+            let want = find("want", within.clone());
+            // "I'd like …, can you pass it on?" asks for something, and begins with what.
+            let leads = want.is_some_and(|(at, _)| at - within.start < LEADS);
+            let asks =
+                sentence.asks && polite.is_none() || question(&reading.text, sentence, languages);
+            if asks && !(leads && PHRASES.at("ask", words, within.start, languages).is_none()) {
                 return false;
             }
-            if let Some((at, end)) = find("want", within.clone()) {
+            if let Some((at, end)) = want {
                 return says(within, at..end) >= SAYS;
             }
             let does = |at: usize| PHRASES.at("do", words, at, languages);
             let first = polite.map_or(within.start, |(_, end)| end);
             // Behind a greeting or a "please", and behind "can you".
-            let begins = (first..within.end.min(first + 3)).find_map(|at| Some((at, does(at)?)));
-            let begins = begins.filter(|(at, _)| says(&(first..*at), 0..0) == 0);
+            let mild = |at: usize| {
+                let classes = ["greet", "please", "also"];
+                covered(&reading.text, first..at, &classes, languages).0 == 0
+            };
+            let begins = (first..within.end.min(first + 3))
+                .find_map(|at| Some((at, does(at)?)))
+                .filter(|(at, _)| *at == first || mild(*at));
             let last = within.end.checked_sub(1).filter(|at| within.contains(at));
             let ends = last.and_then(|at| Some((at, does(at)?)));
             let order = begins.or(ends.filter(|_| !sentence.asks));
