@@ -48,6 +48,9 @@ pub struct Limits {
     pub hosts: Vec<String>,
 }
 
+/// Connections that have not shown yet who they are, as many as turns may wait: callers who come all at once are let in.
+const STRANGERS: usize = 288;
+
 impl Default for Limits {
     fn default() -> Self {
         Limits {
@@ -56,7 +59,7 @@ impl Default for Limits {
             drain: Duration::from_secs(30),
             connections: 4096,
             of_connections: ListenLimits {
-                strangers: 64,
+                strangers: STRANGERS,
                 token: Duration::from_secs(2),
                 head: Duration::from_secs(10),
                 write: Duration::from_secs(30),

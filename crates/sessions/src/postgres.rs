@@ -41,6 +41,7 @@ impl PostgresSessions {
             .acquire_timeout(Duration::from_secs(5))
             .connect_lazy_with(options.clone());
         let store = Store {
+            writers: pool.clone(),
             pool,
             marks: Marks::Trusted,
             place,

@@ -35,9 +35,11 @@ const LIST_ALL: &str = "SELECT id, pack, tenant, user_id, conversation, version,
 const LIST_OF: &str = "SELECT id, pack, tenant, user_id, conversation, version, open_run, first_seq, next_seq, created, updated \
      FROM agentctl_sessions WHERE tenant = $2 AND user_id = $3 ORDER BY updated DESC, id LIMIT $1";
 
-/// A pool of connections and what its rows are marked with.
+/// Connections and what rows are marked with.
 pub(crate) struct Store<D: Database> {
     pub pool: Pool<D>,
+    /// For transactions that write; the same where they do not stop each other.
+    pub writers: Pool<D>,
     pub marks: Marks,
     /// What messages call it: a path, or an address without user and password.
     pub place: String,
@@ -250,7 +252,7 @@ where
     }
 
     pub(crate) async fn writing(&self) -> Result<Transaction<'static, D>, SessionError> {
-        let begun = self.pool.begin_with(self.begin).await;
+        let begun = self.writers.begin_with(self.begin).await;
         begun.map_err(|e| self.unreachable(e))
     }
 

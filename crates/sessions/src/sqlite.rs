@@ -18,6 +18,11 @@ use std::time::{Duration, Instant};
 /// So long may another process take to make or look at the tables.
 const OPENING: Duration = Duration::from_secs(10);
 
+/// Connections of one process that read.
+const READERS: u32 = 4;
+/// So long does a write of this process wait for those before it. Longer than a turn lasts, so that what ends a wait is the turn's limit.
+const IN_LINE: Duration = Duration::from_secs(120);
+
 /// A store in one file. Durable when a call returns: WAL with `synchronous = FULL`.
 pub struct SqliteSessions {
     store: Store<Sqlite>,
@@ -55,10 +60,17 @@ impl SqliteSessions {
             .pragma("trusted_schema", "OFF")
             .pragma("cell_size_check", "ON");
         let pool = SqlitePoolOptions::new()
-            .max_connections(4)
+            .max_connections(READERS)
+            .connect_lazy_with(options.clone());
+        // SQLite lets one write at a time, and has the others look again and again, each with a connection that nobody else gets
+        // meanwhile. In one process they stand in line instead: first come, first served.
+        let writers = SqlitePoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(IN_LINE)
             .connect_lazy_with(options);
         let store = Store {
             pool,
+            writers,
             marks,
             place: path.display().to_string(),
             begin: "BEGIN IMMEDIATE",

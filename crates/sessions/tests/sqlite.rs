@@ -13,6 +13,7 @@ use agentctl_sessions::{Foreign, Marks, SessionError, Sessions, SqliteSessions};
 use sqlx::sqlite::{SqliteConnectOptions, SqlitePool};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use suite::{key, turn};
 
 fn marks(folder: &Path) -> Marks {
@@ -207,4 +208,34 @@ async fn a_newer_store_is_refused_by_its_number() {
         matches!(refused, SessionError::Newer { version: 99, .. }),
         "{refused}"
     );
+}
+
+#[tokio::test]
+async fn who_waits_to_write_keeps_no_reader_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(open(folder.path()).await);
+    turn(&*store, &key("read"), "r1").await.unwrap();
+    let file = SqliteConnectOptions::new().filename(folder.path().join("agentctl.db"));
+    let other = SqlitePool::connect_with(file).await.unwrap();
+    let writing = other.begin_with("BEGIN IMMEDIATE").await.unwrap();
+    let writers = (0..16).map(|n| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move { turn(&*store, &key(&format!("{n}")), "r1").await })
+    });
+    let writers: Vec<_> = writers.collect();
+    // Until each of them has asked for its write: the one reads what the other waits for.
+    for n in 0..16 {
+        let mut held = store.turn(&key(&format!("{n}")), Duration::ZERO).await;
+        while held.is_ok() {
+            drop(held);
+            tokio::task::yield_now().await;
+            held = store.turn(&key(&format!("{n}")), Duration::ZERO).await;
+        }
+    }
+    let read = tokio::time::timeout(Duration::from_secs(5), store.load(&key("read"))).await;
+    assert_eq!(read.unwrap().unwrap().state["count"], 1);
+    writing.rollback().await.unwrap();
+    for writer in writers {
+        writer.await.unwrap().unwrap();
+    }
 }
