@@ -66,6 +66,16 @@ impl Ask {
         })
     }
 
+    /// Whether the caller would rather be told where the reply will be than wait for it (RFC 7240).
+    pub fn prefers_later(&self) -> bool {
+        let all = self.headers.get_all("prefer").iter();
+        let mut words = all.filter_map(|value| value.to_str().ok());
+        words.any(|text| {
+            let mut each = text.split([',', ';']).map(str::trim);
+            each.any(|word| word.eq_ignore_ascii_case("respond-async"))
+        })
+    }
+
     /// Whose conversation a request speaks of. `user`: as the request says; None: it does not.
     pub fn key(
         &self,

@@ -65,15 +65,17 @@ async fn send(
 ) -> Result<Answer, Problem> {
     if !ask.wants_events() {
         let shape = |reply: &TurnReply| Ok(value!({"output": text(reply)}).to_string());
-        return server
-            .turn_once(pack, key, submit, once, Box::new(shape))
-            .await;
+        let shape = Box::new(shape);
+        return match pack.pack.manifest.channels.later && ask.prefers_later() {
+            true => server.turn_later(pack, key, submit, once, shape).await,
+            false => server.turn_once(pack, key, submit, once, shape).await,
+        };
     }
     if once.is_some() {
         return Err(Problem::bad("events are not told again")
             .hint("send it without Idempotency-Key, or without Accept: text/event-stream"));
     }
-    let begun = server.begin(pack, key, submit)?;
+    let begun = server.begin(pack, key, submit, None)?;
     let (events, answer) = Events::answer();
     tokio::spawn(tell(begun, events));
     Ok(answer)

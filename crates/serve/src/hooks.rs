@@ -41,7 +41,10 @@ pub async fn post(
     let once = Once::of(ask, &door, taken.id.as_deref(), &bytes)?;
     let shaper = Arc::clone(pack);
     let shape = Box::new(move |reply: &TurnReply| shaped(&shaper, reply));
-    server.turn_once(pack, key, submit, once, shape).await
+    match pack.pack.manifest.channels.later && ask.prefers_later() {
+        true => server.turn_later(pack, key, submit, once, shape).await,
+        false => server.turn_once(pack, key, submit, once, shape).await,
+    }
 }
 
 /// The reply in the pack's form.

@@ -2,9 +2,10 @@
 
 use agentctl_engine::run::{Cancel, Observer, Reply};
 use agentctl_engine::store::{Event, Record};
+use agentctl_sessions::SessionKey;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 /// By run.
 #[derive(Debug, Default)]
@@ -15,6 +16,7 @@ struct Turn {
     /// The number of the last record that was written.
     last: watch::Sender<u64>,
     cancel: Cancel,
+    key: SessionKey,
 }
 
 impl Live {
@@ -27,6 +29,11 @@ impl Live {
         self.runs().get(run).map(|turn| turn.last.subscribe())
     }
 
+    /// The conversation whose turn a run is that is under way here. It is known a moment before the conversation itself knows its run.
+    pub fn key(&self, run: &str) -> Option<SessionKey> {
+        self.runs().get(run).map(|turn| turn.key.clone())
+    }
+
     /// What cancels a run that is under way here.
     pub fn cancel(&self, run: &str) -> Option<Cancel> {
         self.runs().get(run).map(|turn| turn.cancel.clone())
@@ -37,18 +44,35 @@ impl Live {
 pub struct Watch {
     live: Arc<Live>,
     cancel: Cancel,
+    key: SessionKey,
     said: mpsc::UnboundedSender<Reply>,
+    /// Told the run once it is in the journal.
+    begun: Option<oneshot::Sender<String>>,
     pub run: Option<String>,
 }
 
 impl Watch {
-    pub fn new(live: Arc<Live>, cancel: &Cancel, said: mpsc::UnboundedSender<Reply>) -> Watch {
+    pub fn new(
+        live: Arc<Live>,
+        cancel: &Cancel,
+        key: &SessionKey,
+        said: mpsc::UnboundedSender<Reply>,
+    ) -> Watch {
         Watch {
             live,
             cancel: cancel.clone(),
+            key: key.clone(),
             said,
+            begun: None,
             run: None,
         }
+    }
+
+    /// Tells this one as soon as the run is in the journal.
+    #[must_use]
+    pub fn telling(mut self, begun: Option<oneshot::Sender<String>>) -> Watch {
+        self.begun = begun;
+        self
     }
 
     /// Notes the run whose records come from here on.
@@ -58,7 +82,13 @@ impl Watch {
         runs.entry(run.to_owned()).or_insert_with(|| Turn {
             last: watch::Sender::new(0),
             cancel: self.cancel.clone(),
+            key: self.key.clone(),
         });
+        drop(runs);
+        if let Some(begun) = self.begun.take() {
+            // Who waited for it may have gone.
+            let _ = begun.send(run.to_owned());
+        }
     }
 }
 

@@ -10,8 +10,11 @@ use agentctl_engine::run::Cancel;
 use agentctl_sessions::{Answered, Claimed, SessionKey};
 use agentctl_turns::{self as turns, Submit, TurnReply};
 use hyper::StatusCode;
+use hyper::header::{HeaderValue, LOCATION};
+use serde_json::json;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use tokio::sync::oneshot;
 
 /// The longest name of a request, in characters.
 const MAX_NAME: usize = 255;
@@ -77,12 +80,49 @@ impl Server {
         self: &Arc<Self>,
         pack: &Arc<ServedPack>,
         key: SessionKey,
-        mut submit: Submit,
+        submit: Submit,
         once: Option<Once>,
         shape: Shape,
     ) -> Result<Answer, Problem> {
+        self.turn_told(pack, key, submit, once, shape, None).await
+    }
+
+    /// The same for a caller that need not wait: 202 and where its reply will be, as soon as the run is in the journal. What is
+    /// answered before that, because it was refused or is answered again, is the answer.
+    pub(crate) async fn turn_later(
+        self: &Arc<Self>,
+        pack: &Arc<ServedPack>,
+        key: SessionKey,
+        submit: Submit,
+        once: Option<Once>,
+        shape: Shape,
+    ) -> Result<Answer, Problem> {
+        let session = key.id();
+        let (started, run) = oneshot::channel();
+        let (server, pack) = (Arc::clone(self), Arc::clone(pack));
+        let mut turn = tokio::spawn(async move {
+            server
+                .turn_told(&pack, key, submit, once, shape, Some(started))
+                .await
+        });
+        tokio::select! {
+            biased;
+            Ok(run) = run => Ok(accepted(&run, &session)),
+            done = &mut turn => done.map_err(|_| broke_off())?,
+        }
+    }
+
+    async fn turn_told(
+        self: &Arc<Self>,
+        pack: &Arc<ServedPack>,
+        key: SessionKey,
+        mut submit: Submit,
+        once: Option<Once>,
+        shape: Shape,
+        started: Option<oneshot::Sender<String>>,
+    ) -> Result<Answer, Problem> {
         let Some(once) = once else {
-            let reply = self.begin(pack, key, submit)?.reply().await?;
+            let reply = self.begin(pack, key, submit, started)?.reply().await?;
             return Ok(written(&put(&reply, &shape)?));
         };
         submit.request = Some(once.id.clone());
@@ -91,15 +131,10 @@ impl Server {
             let lock = server.onces.of(&once.id);
             let _alone = lock.lock().await;
             server
-                .answered_once(&pack, key, submit, &once, &shape)
+                .answered_once(&pack, key, submit, &once, &shape, started)
                 .await
         });
-        let answered = task.await.map_err(|_| {
-            Problem::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "the turn broke off: this is a bug in agentctl",
-            )
-        })??;
+        let answered = task.await.map_err(|_| broke_off())??;
         Ok(written(&answered))
     }
 
@@ -110,6 +145,7 @@ impl Server {
         submit: Submit,
         once: &Once,
         shape: &Shape,
+        started: Option<oneshot::Sender<String>>,
     ) -> Result<Answered, Problem> {
         let now = pack.effects.now().as_millisecond();
         let run = match self.sessions.claim(&once.id, &once.body, now).await? {
@@ -131,7 +167,7 @@ impl Server {
         };
         let reply = match reply {
             Some(reply) => reply,
-            None => match self.begin(pack, key, submit) {
+            None => match self.begin(pack, key, submit, started) {
                 Ok(begun) => begun.reply().await,
                 Err(problem) => Err(problem),
             },
@@ -163,13 +199,30 @@ impl Server {
     ) -> Option<Result<TurnReply, Problem>> {
         let cancel = Cancel::default();
         let host = self.host(pack, &cancel);
-        let mut watch = self.watching(&cancel);
+        let mut watch = self.watching(&cancel, key);
         match turns::again(&host, key, run, &mut watch).await {
             Ok(None) => None,
             Ok(Some(reply)) => Some(crate::turning::ended_well(reply)),
             Err(error) => Some(Err(error.into())),
         }
     }
+}
+
+fn broke_off() -> Problem {
+    Problem::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "the turn broke off: this is a bug in agentctl",
+    )
+}
+
+fn accepted(run: &str, session: &str) -> Answer {
+    let place = format!("/runs/{run}");
+    let told = json!({"run_id": run, "session_id": session, "status": "running", "poll": place});
+    let mut answer = whole(StatusCode::ACCEPTED, "application/json", told.to_string());
+    if let Ok(place) = HeaderValue::from_str(&place) {
+        answer.headers_mut().insert(LOCATION, place);
+    }
+    named(answer, Some(run), Some(session))
 }
 
 /// A reply as it is answered.

@@ -81,7 +81,7 @@ pub async fn completions(
         return Err(Problem::bad("a stream is not told again")
             .hint("send it without Idempotency-Key, or without stream"));
     }
-    let begun = server.begin(&pack, key, submit)?;
+    let begun = server.begin(&pack, key, submit, None)?;
     let options = body.get("stream_options");
     let with_usage = options.and_then(|options| options.get("include_usage"));
     let with_usage = with_usage.and_then(Value::as_bool) == Some(true);

@@ -30,7 +30,10 @@ pub struct Found {
 
 pub async fn find(server: &Server, ask: &Ask, run: &str) -> Result<Found, Problem> {
     let none = || Problem::not_found("such run, or it is not yours");
-    let key = server.sessions.of_run(run).await?.ok_or_else(none)?;
+    let key = match server.live.key(run) {
+        Some(key) => key,
+        None => server.sessions.of_run(run).await?.ok_or_else(none)?,
+    };
     let mine = ask.client.owns(&key.tenant) && ask.client.reaches(&key.pack);
     let pack = server.packs.get(&key.pack).filter(|_| mine);
     let pack = Arc::clone(pack.ok_or_else(none)?);
@@ -66,6 +69,7 @@ pub fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
         if ended {
             map.insert("outcome".into(), value!(report.outcome));
             map.insert("message".into(), report.message.into());
+            map.insert("result".into(), value!(report.output));
         }
         if let Some(question) = report.questions.first().filter(|_| status == "waiting") {
             let expects = match question.approves {
@@ -229,7 +233,7 @@ pub async fn answer(
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server ends").retry(5));
         };
         let host = server.host(&found.pack, &cancel);
-        let mut watch = server.watching(&cancel);
+        let mut watch = server.watching(&cancel, &found.key);
         watch.follow(&found.run);
         let given = (question.as_str(), given, approves);
         let reply = turns::answer(&host, &found.key, &found.run, given, &mut watch).await;
@@ -255,7 +259,7 @@ pub async fn cancel(server: &Arc<Server>, ask: &Ask, found: Found) -> Result<Ans
     }
     let fresh = Cancel::default();
     let host = server.host(&found.pack, &fresh);
-    let mut watch = server.watching(&fresh);
+    let mut watch = server.watching(&fresh, &found.key);
     let why = format!("cancelled by the client {}", ask.client.name);
     let stopped = turns::stop(&host, &found.key, &found.run, &why, &mut watch).await?;
     let reply = stopped.ok_or_else(|| Problem::not_found("such run, or it is not yours"))?;

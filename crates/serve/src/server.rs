@@ -6,14 +6,15 @@ use crate::live::Live;
 use crate::once::Onces;
 use crate::router::Noted;
 use crate::turning::Turns;
+use agentctl_base::question::Outcome;
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
-use agentctl_engine::run::{Budgets, Cancel, Effects, Models};
+use agentctl_engine::run::{Budgets, Cancel, Cause, Effects, Models};
 use agentctl_engine::store::Project;
 use agentctl_mcp::serve::listen::{Answers, ListenLimits, Wires, listen};
 use agentctl_mcp::serve::{Guest, Seats};
-use agentctl_sessions::{Scope, SessionError, Sessions};
-use agentctl_turns::{Host, TurnReply};
+use agentctl_sessions::{Scope, SessionError, SessionKey, Sessions};
+use agentctl_turns::{Host, TurnError, TurnReply};
 use hyper::Request;
 use hyper::body::Incoming;
 use indexmap::IndexMap;
@@ -126,8 +127,9 @@ impl Server {
         }
     }
 
-    /// Settles the turns that an earlier process left without an end: each is cancelled, and what it did stays. What could not be
-    /// settled is told by the conversation's id; one whose turn another process takes now is left to it.
+    /// Settles the turns that an earlier process left without an end: each is gone on with where its pack says so, else cancelled, and
+    /// what it did stays. What could not be settled is told by the conversation's id; one whose turn another process takes now is left
+    /// to it.
     pub async fn settle(&self) -> Result<Vec<(String, Settled)>, SessionError> {
         let all = self.sessions.list(&Scope::Operator, MOST_SETTLED).await?;
         let mut settled = Vec::new();
@@ -135,11 +137,14 @@ impl Server {
             let Some(pack) = self.packs.get(&open.key.pack) else {
                 continue;
             };
-            let cancel = Cancel::default();
-            let mut host = self.host(pack, &cancel);
-            host.wait = Duration::ZERO;
-            let mut watch = self.watching(&cancel);
-            let done = agentctl_turns::settle(&host, &open.key, false, &mut watch).await;
+            let finishes = pack.pack.manifest.channels.finishes;
+            let mut done = self.settle_one(pack, &open.key, finishes).await;
+            // One that took too long, or that could not go on now, would come again at each start.
+            let stuck =
+                |reply: &TurnReply| matches!(reply.outcome, Outcome::Interrupted | Outcome::Budget);
+            if matches!(&done, Ok(agentctl_turns::Settled::Ended(reply)) if stuck(reply)) {
+                done = self.settle_one(pack, &open.key, false).await;
+            }
             settled.push((
                 open.id,
                 match done {
@@ -151,6 +156,27 @@ impl Server {
             ));
         }
         Ok(settled)
+    }
+
+    /// `finish`: goes on with it, for as long as a turn may take.
+    async fn settle_one(
+        &self,
+        pack: &ServedPack,
+        key: &SessionKey,
+        finish: bool,
+    ) -> Result<agentctl_turns::Settled, TurnError> {
+        let cancel = Cancel::default();
+        let mut host = self.host(pack, &cancel);
+        host.wait = Duration::ZERO;
+        let mut watch = self.watching(&cancel, key);
+        let mut settling = std::pin::pin!(agentctl_turns::settle(&host, key, finish, &mut watch));
+        tokio::select! {
+            done = &mut settling => done,
+            () = tokio::time::sleep(self.limits.turn_timeout) => {
+                cancel.request(Cause::Terminate);
+                settling.await
+            }
+        }
     }
 
     pub(crate) fn now(&self) -> i64 {

@@ -142,12 +142,13 @@ fn ended(
 }
 
 impl Server {
-    /// Admits a turn. It is carried to its end by itself.
+    /// Admits a turn. It is carried to its end by itself; `started` is told its run when that is in the journal.
     pub fn begin(
         self: &Arc<Self>,
         pack: &Arc<ServedPack>,
         key: SessionKey,
         submit: Submit,
+        started: Option<oneshot::Sender<String>>,
     ) -> Result<Begun, Problem> {
         let cancel = Cancel::default();
         let busy = || {
@@ -175,7 +176,10 @@ impl Server {
             let _waits = waits;
             let places = Arc::clone(&server.turns.places);
             let _place = places.acquire_owned().await;
-            let reply = server.take(&pack, &key, &submit, &cancel, said).await;
+            let mut watch =
+                Watch::new(Arc::clone(&server.live), &cancel, &key, said).telling(started);
+            let reply = server.take(&pack, &key, &submit, &cancel, &mut watch).await;
+            drop(watch);
             // Who asked may have gone; the journal and the conversation have it.
             let _ = done.send(reply);
         });
@@ -192,9 +196,9 @@ impl Server {
     }
 
     /// Sees a turn whose words nobody waits for.
-    pub(crate) fn watching(&self, cancel: &Cancel) -> Watch {
+    pub(crate) fn watching(&self, cancel: &Cancel, key: &SessionKey) -> Watch {
         let (said, _) = mpsc::unbounded_channel();
-        Watch::new(Arc::clone(&self.live), cancel, said)
+        Watch::new(Arc::clone(&self.live), cancel, key, said)
     }
 
     async fn take(
@@ -203,13 +207,12 @@ impl Server {
         key: &SessionKey,
         submit: &Submit,
         cancel: &Cancel,
-        said: mpsc::UnboundedSender<Reply>,
+        watch: &mut Watch,
     ) -> Result<TurnReply, Problem> {
         let host = self.host(pack, cancel);
-        let mut watch = Watch::new(Arc::clone(&self.live), cancel, said);
         let mut late = false;
         let taken = {
-            let turn = turns::turn(&host, key, submit, &mut watch);
+            let turn = turns::turn(&host, key, submit, watch);
             let mut turn = std::pin::pin!(turn);
             tokio::select! {
                 reply = &mut turn => reply,
@@ -237,7 +240,7 @@ impl Server {
         };
         let fresh = Cancel::default();
         let host = self.host(pack, &fresh);
-        let stopped = turns::stop(&host, key, &reply.run_id, &cause.why(), &mut watch).await?;
+        let stopped = turns::stop(&host, key, &reply.run_id, &cause.why(), watch).await?;
         Err(cause.problem(stopped.as_ref().unwrap_or(&reply)))
     }
 }

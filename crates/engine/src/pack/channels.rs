@@ -14,6 +14,10 @@ pub struct Channels {
     pub is_served: bool,
     /// None: the pack takes no requests whose form it did not describe.
     pub webhook: Option<Webhook>,
+    /// A caller that asks for it is told where the turn's reply will be, and need not wait for it.
+    pub later: bool,
+    /// A turn that was cut off with its server is gone on with at the next start; else it is cancelled then.
+    pub finishes: bool,
 }
 
 /// A JSON body of the sender's own form.
@@ -216,10 +220,28 @@ pub(super) fn read(node: Option<&Node>, problems: &mut Problems) -> Channels {
     let Some(node) = node else {
         return Channels::default();
     };
-    only(node, "channels", &["webhook"], problems);
+    only(
+        node,
+        "channels",
+        &["webhook", "later", "on_restart"],
+        problems,
+    );
     Channels {
         is_served: true,
         webhook: node.get("webhook").map(|node| webhook(node, problems)),
+        later: node.get("later").is_some_and(|node| {
+            node.as_bool().unwrap_or_else(|| {
+                problems.add(node.place, "later is true or false");
+                false
+            })
+        }),
+        finishes: node.get("on_restart").is_some_and(|node| {
+            let word = node.as_text().unwrap_or_default();
+            if !["finish", "cancel"].contains(&word) {
+                problems.add(node.place, "on_restart is finish or cancel");
+            }
+            word == "finish"
+        }),
     }
 }
 

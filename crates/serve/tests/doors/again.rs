@@ -1,6 +1,6 @@
 //! Requests that are sent again, and what is asked of a turn after its reply.
 
-use super::support::{Desk, Got, OTHER, TOKEN, client, may, two};
+use super::support::{Desk, Got, MANIFEST, OTHER, TOKEN, client, may, two};
 use agentctl_serve::{How, May, Settled};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -74,11 +74,11 @@ async fn the_same_request_at_once_is_one() {
 }
 
 /// A server that is gone at once in the middle of a turn, and the one after it in the same folder.
-fn killed(settle: bool) -> (Runtime, Desk, Vec<(String, Settled)>) {
+fn killed(manifest: &'static str, settle: bool) -> (Runtime, Desk, Vec<(String, Settled)>) {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let first = Runtime::new().unwrap();
     first.block_on(async {
-        let desk = Desk::again(Arc::clone(&folder), two(), |_| {}).await;
+        let desk = Desk::of(manifest, Arc::clone(&folder), two(), |_| {}).await;
         let bearer = format!("Bearer {TOKEN}");
         let text = body("slow hello").to_string();
         let headers = [
@@ -96,7 +96,11 @@ fn killed(settle: bool) -> (Runtime, Desk, Vec<(String, Settled)>) {
     first.shutdown_background();
     let second = Runtime::new().unwrap();
     let (desk, settled) = second.block_on(async {
-        let desk = Desk::again(folder, two(), |_| {}).await;
+        let desk = Desk::of(manifest, folder, two(), |_| {}).await;
+        // Who goes on with a turn asks the model again.
+        desk.model
+            .let_go
+            .add_permits(usize::from(manifest != MANIFEST));
         let settled = match settle {
             true => desk.server.settle().await.unwrap(),
             false => Vec::new(),
@@ -108,7 +112,7 @@ fn killed(settle: bool) -> (Runtime, Desk, Vec<(String, Settled)>) {
 
 #[test]
 fn a_turn_that_was_cut_off_is_finished_when_it_is_sent_again() {
-    let (runtime, desk, _) = killed(false);
+    let (runtime, desk, _) = killed(MANIFEST, false);
     runtime.block_on(async {
         desk.model.let_go.add_permits(1);
         let got = with_key(&desk, "k", &body("slow hello")).await;
@@ -124,7 +128,7 @@ fn a_turn_that_was_cut_off_is_finished_when_it_is_sent_again() {
 
 #[test]
 fn a_turn_that_was_cut_off_is_settled_and_then_answered_as_cancelled() {
-    let (runtime, desk, settled) = killed(true);
+    let (runtime, desk, settled) = killed(MANIFEST, true);
     let [(_, Settled::Ended(reply))] = settled.as_slice() else {
         panic!("{settled:?}");
     };
@@ -137,6 +141,33 @@ fn a_turn_that_was_cut_off_is_settled_and_then_answered_as_cancelled() {
         let next = with_key(&desk, "k2", &body("hello")).await;
         assert_eq!(next.json()["data"]["before"], 0);
         assert_eq!(desk.server.settle().await.unwrap(), Vec::new());
+    });
+}
+
+const FINISHES: &str = "name: desk
+title: Repeats what is said
+channels:
+  webhook:
+    input: {chatInput: body.text, userId: body.from.id, sessionId: body.conversation}
+    message: chatInput
+    session: {user: userId, conversation: sessionId}
+  on_restart: finish
+";
+
+#[test]
+fn a_turn_that_was_cut_off_is_finished_at_the_start_where_its_pack_says_so() {
+    let (runtime, desk, settled) = killed(FINISHES, true);
+    let [(_, Settled::Ended(reply))] = settled.as_slice() else {
+        panic!("{settled:?}");
+    };
+    assert_eq!(reply.outcome.name(), "complete");
+    assert_eq!(reply.messages[0].text, "You said: slow hello");
+    runtime.block_on(async {
+        let got = with_key(&desk, "k", &body("slow hello")).await;
+        assert_eq!(got.json()["output"], "You said: slow hello");
+        assert_eq!(got.header("x-run-id"), Some(reply.run_id.as_str()));
+        let next = with_key(&desk, "k2", &body("hello")).await;
+        assert_eq!(next.json()["data"]["before"], 2);
     });
 }
 

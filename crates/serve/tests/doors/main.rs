@@ -8,7 +8,10 @@
 )]
 
 mod again;
+mod approvals;
 mod callers;
 mod ends;
+mod later;
+mod letters;
 mod said;
 mod support;

@@ -1,12 +1,12 @@
 //! A server in this process with a small pack, and a client that writes its requests by hand.
 
+use super::letters::{Clock, Letters, Sent, vocabulary};
 use agentctl_base::BoxFuture;
 use agentctl_base::model::{Model, ModelAnswer, ModelError, ModelRequest, Usage};
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::{BuiltIn, LoadOptions, load};
-use agentctl_engine::run::{Budgets, ChosenModel, System};
+use agentctl_engine::run::{Budgets, ChosenModel};
 use agentctl_engine::store::Project;
-use agentctl_engine::vocabulary::Vocabulary;
 use agentctl_host::key::Key;
 use agentctl_mcp::serve::listen::Plain;
 use agentctl_serve::{Client, Clients, How, Limits, May, Rate, ServedPack, Server};
@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
+use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -25,7 +26,7 @@ use tokio::task::JoinHandle;
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 pub const OTHER: &str = "fedcba9876543210fedcba9876543210";
 
-const MANIFEST: &str = "name: desk
+pub const MANIFEST: &str = "name: desk
 title: Repeats what is said
 channels:
   webhook:
@@ -35,18 +36,24 @@ channels:
     message: chatInput
     id: body.id
     session: {tenant: tenantId, user: userId, conversation: sessionId}
+  later: true
 ";
-/// `slow …` asks the model, which answers when the test lets it; `which` asks the user.
+/// `slow …` asks the model, which answers when the test lets it; `which` asks the user; `letter …` is sent when that was approved.
 const FLOW: &str = "name: desk
 fields:
   plan: {kind: value, writers: [thinker]}
 steps:
   - {id: think, when: \"input.message.startsWith('slow')\", agent: thinker, task: think, instructions: Think., writes: [plan], contract: {type: object, required: [plan], properties: {plan: {type: string}}}}
   - {id: which, when: \"input.message == 'which'\", ask: {from: \"[{'id': 'colour', 'topic': 'colour', 'text': 'Which colour?', 'options': [{'value': 'red', 'label': 'Red'}, {'value': 'blue', 'label': 'Blue'}], 'schema': {'enum': ['red', 'blue']}}]\"}}
+  - {id: letter, when: \"has_text(input.message) && input.message.startsWith('letter')\", tool: send_letter, role: program, on_failure: continue, args: {text: input.message}}
   - {id: told, say: {text: \"'You said: ' + input.message\", data: \"{'before': size(session.messages)}\"}}
 ";
 const AGENT: &str = "---\nname: thinker\ndescription: Thinks.\nmodel: haiku\n---\nThink.\n";
-const POLICY: &str = "roles: {thinker: []}\n";
+const POLICY: &str = "roles: {thinker: [], program: [send-letters]}
+rules:
+  - {id: letters, effect: ask, tools: [send_letter], when: \"args.text != 'test'\", reason: a letter cannot be taken back, match: [{role: program, tool: send_letter, args: {text: letter}}], not_match: [{role: program, tool: send_letter, args: {text: test}}]}
+limits: {max_approval_seconds: 60}
+";
 
 /// A model that answers when it is let.
 pub struct Slow {
@@ -83,6 +90,9 @@ pub struct Desk {
     pub address: SocketAddr,
     pub model: Arc<Slow>,
     pub log: Arc<Mutex<Vec<String>>>,
+    pub sent: Sent,
+    /// So many seconds later than the system's clock is that of the packs.
+    pub later: Arc<AtomicI64>,
     _folder: Arc<tempfile::TempDir>,
     stop: Option<oneshot::Sender<()>>,
     served: Option<JoinHandle<()>>,
@@ -107,17 +117,22 @@ pub fn two() -> Vec<Client> {
     ]
 }
 
-fn pack(folder: &std::path::Path, model: Arc<Slow>) -> ServedPack {
+fn pack(
+    folder: &std::path::Path,
+    model: Arc<Slow>,
+    manifest: &'static str,
+    (sent, later): (&Sent, &Arc<AtomicI64>),
+) -> ServedPack {
     let files = [
-        ("pack.yaml", MANIFEST),
+        ("pack.yaml", manifest),
         ("agents/flow.yaml", FLOW),
         ("agents/thinker.md", AGENT),
         ("agents/policy.yaml", POLICY),
     ];
     let files = files.map(|(path, text)| (path.to_owned(), Cow::Borrowed(text.as_bytes())));
-    let built_in = BuiltIn::named("desk", Vocabulary::default(), files);
+    let built_in = BuiltIn::named("desk", vocabulary(), files);
     let pack = load(&built_in, None, folder, &LoadOptions::default()).unwrap();
-    let gateway = Gateway::new(&pack, Vec::new());
+    let gateway = Gateway::new(&pack, vec![Arc::new(Letters::new(sent))]);
     ServedPack {
         project: Arc::new(
             Project::open(folder)
@@ -130,7 +145,7 @@ fn pack(folder: &std::path::Path, model: Arc<Slow>) -> ServedPack {
             name: "offline".to_owned(),
             model,
         }),
-        effects: Box::new(System::default()),
+        effects: Box::new(Clock::new(later)),
         limits: Budgets::default(),
     }
 }
@@ -151,6 +166,17 @@ impl Desk {
         clients: Vec<Client>,
         change: impl FnOnce(&mut Limits),
     ) -> Desk {
+        Desk::of(MANIFEST, folder, clients, change).await
+    }
+
+    /// Of a pack with this pack.yaml.
+    pub async fn of(
+        manifest: &'static str,
+        folder: Arc<tempfile::TempDir>,
+        clients: Vec<Client>,
+        change: impl FnOnce(&mut Limits),
+    ) -> Desk {
+        let (sent, later) = (Sent::default(), Arc::default());
         let model = Arc::new(Slow {
             asked: Semaphore::new(0),
             let_go: Semaphore::new(0),
@@ -170,7 +196,7 @@ impl Desk {
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let noted = Arc::clone(&log);
         let server = Arc::new(Server::new(
-            vec![pack(&real, Arc::clone(&model))],
+            vec![pack(&real, Arc::clone(&model), manifest, (&sent, &later))],
             Box::new(sessions),
             Clients::new(clients),
             limits,
@@ -185,6 +211,8 @@ impl Desk {
             address,
             model,
             log,
+            sent,
+            later,
             _folder: folder,
             stop: Some(stop),
             served: Some(tokio::spawn(served)),
