@@ -11,6 +11,7 @@ mod part;
 use crate::chart::{Chart, Item, What, chart};
 use crate::cover::{self, Unused};
 use crate::lex::{Class, Lexicon};
+use crate::plan::Plan;
 use crate::time::{TimeSpan, spans};
 use agentctl_kit::language::languages;
 use agentctl_n8n::Workflow;
@@ -18,6 +19,7 @@ use evidence::Evidence;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+pub(crate) use frames::asks_for_a_step;
 pub use frames::check as check_frames;
 
 /// What became of a word of the request.
@@ -113,6 +115,13 @@ pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Accoun
     account_but(request, language, workflows, 0..0)
 }
 
+/// The account of what the planner itself built: what its plan left unread is missing.
+pub fn account_of_plan(request: &str, plan: &Plan, workflow: &Workflow) -> Account {
+    let mut account = account(request, &plan.language, &[workflow]);
+    account.leaves_out(&plan.unread);
+    account
+}
+
 /// The same, where a part of the text (bytes) was asked about and answered: what was missing there is said elsewhere in the text.
 pub(crate) fn account_but(
     request: &str,
@@ -124,7 +133,7 @@ pub(crate) fn account_but(
         return Account::unjudged();
     }
     let chart = chart(request, language);
-    let evidence = Evidence::of(workflows, request);
+    let evidence = Evidence::of(workflows, request, by_hand(&chart));
     let unused = cover::unused(request, workflows);
     let context = part::background(&chart);
     let times = spans(request, language);
@@ -183,6 +192,15 @@ pub(crate) fn account_but(
     }
 }
 
+/// Whether the request says that a person starts the workflow.
+fn by_hand(chart: &Chart) -> bool {
+    chart.items.iter().any(|i| {
+        let runs = i.verb().is_some_and(|v| v.calls("RUN"));
+        runs || i.tells("manual")
+            || matches!(i.text.as_str(), "manual" | "button" | "click" | "demand")
+    })
+}
+
 /// Where the first word of a time begins: the whole time counts as one word.
 fn first_of(chart: &Chart, time: &TimeSpan) -> usize {
     let inside = chart
@@ -220,6 +238,7 @@ fn judged(
             let lost = unused
                 .iter()
                 .any(|u| u.said.contains(&item.text) || item.text.contains(&u.said.to_lowercase()));
+            let lost = lost || !evidence.holds(item);
             Some((VALUE, if lost { Fate::Missing } else { built("value") }))
         }
         What::Shape(crate::spot::Kind::Number) => {

@@ -8,6 +8,7 @@ mod called;
 mod condition;
 mod content;
 mod data;
+mod dated;
 mod day;
 mod detail;
 mod fetch;
@@ -16,6 +17,7 @@ mod form;
 mod gate;
 mod leftover;
 mod lookup;
+mod lost;
 mod named;
 mod pick;
 mod repeat;
@@ -43,6 +45,7 @@ pub fn read(request: &str, language: &str) -> crate::read::Reading {
     reading.agent();
     reading.flow();
     reading.leftover();
+    reading.plan.unread = reading.lost();
     reading.plan.name = reading.title();
     reading.judged()
 }
@@ -71,6 +74,8 @@ pub(crate) struct Reading<'a> {
     starts_at: Option<usize>,
     /// What must hold on the day of a schedule.
     day: Option<DayCheck>,
+    /// Clauses that ask for something and changed nothing of the plan.
+    traceless: Vec<usize>,
 }
 
 /// What was last spoken of.
@@ -109,6 +114,7 @@ impl<'a> Reading<'a> {
             agent_at: 0,
             starts_at: None,
             day: None,
+            traceless: Vec::new(),
         }
     }
 

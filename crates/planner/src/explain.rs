@@ -1,6 +1,6 @@
 //! How a request is read: each clause with what introduces it, its verb and its phrases, and what became of each of its words.
 
-use crate::account::{Fate, account};
+use crate::account::{Fate, account, account_of_plan};
 use crate::chart::{Chart, chart};
 use crate::clause::{Clause, Intro, Phrase, clauses};
 use crate::compile;
@@ -40,15 +40,24 @@ pub struct Said {
     pub fate: Fate,
 }
 
+/// Whether a workflow is the planner's own, by the types of its nodes.
+fn same_nodes(built: &Workflow, own: &Workflow) -> bool {
+    let types = |w: &Workflow| -> Vec<String> {
+        w.nodes.iter().map(|n| n.node_type().to_owned()).collect()
+    };
+    types(built) == types(own)
+}
+
 /// Explains a request by the workflow that was built from it; without one by the workflow that the planner would build.
 pub fn explanation(request: &str, built: Option<&Workflow>, catalog: &Catalog) -> Explanation {
     let plan = read::read(request, &ReadContext::default()).plan;
+    let own = compile::compile(&plan, catalog).workflow;
     let account = match built {
-        Some(workflow) => account(request, &plan.language, &[workflow]),
-        None => {
-            let compiled = compile::compile(&plan, catalog);
-            account(request, &plan.language, &[&compiled.workflow])
+        Some(workflow) if !same_nodes(workflow, &own) => {
+            account(request, &plan.language, &[workflow])
         }
+        Some(workflow) => account_of_plan(request, &plan, workflow),
+        None => account_of_plan(request, &plan, &own),
     };
     let clauses = match account.judged {
         true => explain(request, &plan.language),

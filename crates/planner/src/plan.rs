@@ -27,6 +27,9 @@ pub struct Plan {
     /// Flows of their own in the same workflow, each with its own triggers ("part two: a chat that …").
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Plan>,
+    /// Parts of the request that ask for something and left no trace in this plan, as they stand there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

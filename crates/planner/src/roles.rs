@@ -186,7 +186,8 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     let mut questions = reading.questions;
     let mut refusal = reading.refusal;
     let language = &reading.plan.language;
-    let account = gate::judge(request, &known.answers, language, &[&built.workflow]);
+    let mut account = gate::judge(request, &known.answers, language, &[&built.workflow]);
+    account.leaves_out(&reading.plan.unread);
     let empty = does_nothing(&reading.plan);
     let guess = gate::too_little(&account);
     if refusal.is_none() && (empty || guess) {
@@ -473,8 +474,11 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
     let compiled = draft(input, catalog);
     if let Some(made) = seen.last("create_workflow") {
         let mut said = notes(input, compiled.notes);
-        let language = plan(input).language;
-        let account = judged(input, &language, &[&compiled.workflow]);
+        let Plan {
+            language, unread, ..
+        } = plan(input);
+        let mut account = judged(input, &language, &[&compiled.workflow]);
+        account.leaves_out(&unread);
         if !account.judged {
             let unused = cover::unused(&asked(input), &[&compiled.workflow]);
             said.extend(cover::note(&unused, &language));

@@ -1,7 +1,9 @@
 //! What a workflow shows of what it does: its nodes, their operations, the words of their parameters.
 
+use crate::chart::Item;
 use crate::lex::{Class, Lexicon};
 use crate::lexicon::{self, ServiceEntry};
+use crate::spot::Kind;
 use crate::time::TimeMeaning;
 use agentctl_n8n::workflow::short_type;
 use agentctl_n8n::{Node, Workflow};
@@ -11,8 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The evidence of one or two workflows.
 #[derive(Debug, Default)]
 pub(super) struct Evidence {
-    /// The request, in lower case.
+    /// The request, in lower case, and its words.
     request: String,
+    asked: BTreeSet<String>,
+    /// It says that a person starts the workflow.
+    by_hand: bool,
     /// Types without their package, with the name of a node of each.
     nodes: BTreeMap<String, String>,
     /// Operations and resources, with the node that has each.
@@ -22,6 +27,8 @@ pub(super) struct Evidence {
     services: BTreeMap<&'static str, String>,
     /// Words of parameters' names and values, each with the node that holds it.
     words: BTreeMap<String, String>,
+    /// Words of addresses.
+    hosts: BTreeMap<String, String>,
     /// Words of values that are no expressions: what is compared, chosen, asked for.
     plain: BTreeMap<String, String>,
     /// Concepts of those words.
@@ -46,9 +53,13 @@ const CHOOSERS: &[&str] = &[
 ];
 
 impl Evidence {
-    pub(super) fn of(workflows: &[&Workflow], request: &str) -> Self {
+    pub(super) fn of(workflows: &[&Workflow], request: &str, by_hand: bool) -> Self {
+        let request = request.to_lowercase();
+        let asked = words(&request).map(str::to_owned).collect();
         let mut evidence = Evidence {
-            request: request.to_lowercase(),
+            request,
+            asked,
+            by_hand,
             ..Evidence::default()
         };
         for workflow in workflows {
@@ -92,7 +103,8 @@ impl Evidence {
         if CHOOSERS.contains(&short.as_str()) {
             self.choices.push(name.to_owned());
         }
-        if short.ends_with("Trigger") || matches!(short.as_str(), "webhook" | "emailReadImap") {
+        let starts = short.ends_with("Trigger") && (self.by_hand || short != "manualTrigger");
+        if starts || matches!(short.as_str(), "webhook" | "emailReadImap") {
             self.triggers.push(name.to_owned());
         }
         for service in lexicon::services() {
@@ -108,7 +120,13 @@ impl Evidence {
                 }
             }
         }
+        let rhythm = short == "scheduleTrigger";
         for (key, value) in node.parameters().into_iter().flatten() {
+            // "days" and "hours" of a rhythm show no other time: only its figures count.
+            if rhythm {
+                self.figures_of(value, name);
+                continue;
+            }
             if let (true, Value::String(value)) = (
                 matches!(key.as_str(), "operation" | "resource" | "event" | "events"),
                 value,
@@ -141,6 +159,13 @@ impl Evidence {
             Value::String(text) if self.repeats(text) => {}
             Value::String(text) => {
                 self.words_of(text, node);
+                if text.contains("://") {
+                    for word in words(&text.to_lowercase()) {
+                        self.hosts
+                            .entry(word.to_owned())
+                            .or_insert_with(|| node.to_owned());
+                    }
+                }
                 let fixed = if text.starts_with('=') {
                     quoted(text)
                 } else {
@@ -169,9 +194,26 @@ impl Evidence {
         }
     }
 
-    /// Whether a text is a stretch of the request, longer than a name, that was not given word for word in quotation marks.
+    /// The figures of a rhythm.
+    fn figures_of(&mut self, value: &Value, node: &str) {
+        match value {
+            Value::Array(list) => list.iter().for_each(|v| self.figures_of(v, node)),
+            Value::Object(map) => map.values().for_each(|v| self.figures_of(v, node)),
+            Value::Number(n) => self.words_of(&n.to_string(), node),
+            Value::String(text) => {
+                let figures = words(text).filter(|w| w.chars().all(|c| c.is_ascii_digit()));
+                figures.for_each(|w| self.word_in(w, node));
+            }
+            Value::Bool(_) | Value::Null => {}
+        }
+    }
+
+    /// Whether a text is a stretch of the request, longer than a name, that was not given word for word in quotation marks; or
+    /// several stretches in a row.
     fn repeats(&self, text: &str) -> bool {
         const LONGEST_NAME: usize = 5;
+        /// Words, and how many hundredths of them are the request's own, from which on a text is put together from it.
+        const TOGETHER: (usize, usize) = (12, 95);
         let text = text.trim_start_matches('=').trim().to_lowercase();
         if text.split_whitespace().count() <= LONGEST_NAME {
             return false;
@@ -180,7 +222,18 @@ impl Evidence {
             let before = crate::cut::text(&self.request, 0, at).chars().next_back();
             before.is_some_and(|c| "'\"`\u{201c}\u{201e}\u{ab}\u{2018}".contains(c))
         };
-        self.request.find(&text).is_some_and(|at| !quoted(at)) && !text.starts_with("select ")
+        if text.starts_with("select ") {
+            return false;
+        }
+        let (all, own) = words(&text).fold((0, 0), |(all, own), word| {
+            (all + 1, own + usize::from(self.asked.contains(word)))
+        });
+        let (least, share) = TOGETHER;
+        let together = all >= least && own * 100 >= all * share && !text.contains("{{");
+        match self.request.find(&text) {
+            Some(at) => !quoted(at),
+            None => together,
+        }
     }
 
     /// The words of a text, with the parts of names in camel case, and the whole.
@@ -216,7 +269,7 @@ impl Evidence {
         direct
             .or_else(|| {
                 said.split(' ')
-                    .all(|w| self.words.contains_key(w))
+                    .all(|w| self.hosts.contains_key(w))
                     .then(|| "address".to_owned())
             })
             .or_else(|| {
@@ -302,14 +355,7 @@ impl Evidence {
     /// What answers for a time: a schedule for a rhythm, a wait or an expression with dates for all others.
     pub(super) fn time(&self, means: &TimeMeaning) -> Option<String> {
         let node = |n: &str| self.nodes.get(n).cloned();
-        // What a schedule is made of shows no age.
-        let aged = matches!(means, TimeMeaning::Age { .. });
-        let word = |words: &[&str]| {
-            let mut known = words.iter().filter_map(|w| self.words.get(*w));
-            known
-                .find(|node| !(aged && self.triggers.contains(node)))
-                .cloned()
-        };
+        let word = |words: &[&str]| words.iter().find_map(|w| self.words.get(*w)).cloned();
         let dated = || {
             word(&[
                 "now",
@@ -353,6 +399,15 @@ impl Evidence {
                 node("scheduleTrigger").filter(|_| matches!(means, TimeMeaning::Window { .. }))
             }),
         }
+    }
+
+    /// Whether an id, or an address, stands in the workflow with each of its words. A quoted text may be put together there.
+    pub(super) fn holds(&self, item: &Item) -> bool {
+        let whole = matches!(
+            item.shape(),
+            Some(Kind::Id | Kind::Url | Kind::Mail | Kind::Channel | Kind::Handle | Kind::Path)
+        );
+        !whole || words(&item.text.to_lowercase()).all(|w| self.words.contains_key(w))
     }
 
     /// What holds a figure: as it stands, or one more or less (a bound), or in hundredths, as money is.
@@ -502,6 +557,12 @@ impl Evidence {
             .cloned()
             .or_else(|| self.nodes.get("code").cloned())
     }
+}
+
+/// The words of a text.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|w| !w.is_empty())
 }
 
 /// The parts of a name in camel case.

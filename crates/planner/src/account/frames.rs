@@ -11,6 +11,7 @@ const TABLE: &str = include_str!("../../knowledge/frames.tsv");
 /// A frame: what in a workflow shows it. What it does to the world stands in the table beside it, and is checked.
 #[derive(Debug, Clone)]
 pub(crate) struct Frame {
+    acts: &'static str,
     shown_by: Vec<&'static str>,
 }
 
@@ -45,7 +46,8 @@ fn read() -> Result<Frames, BadRow> {
         if let Some(token) = shown_by.iter().find(|t| !known(t)) {
             return Err(bad(format!("`{token}` is no kind of evidence")));
         }
-        frames.insert(cells.at(0), Frame { shown_by });
+        let acts = cells.at(1);
+        frames.insert(cells.at(0), Frame { acts, shown_by });
     }
     Ok(frames)
 }
@@ -53,6 +55,12 @@ fn read() -> Result<Frames, BadRow> {
 /// Checks the table of frames, and that each verb's frames are in it.
 pub fn check() -> Result<(), BadRow> {
     read().map(|_| ())
+}
+
+/// Whether a verb, in its likeliest sense, is obeyed by a step alone: it acts on something, and needs more than to be said.
+pub(crate) fn asks_for_a_step(sense: &Sense) -> bool {
+    let first = sense.says.first().and_then(|name| frame(name));
+    first.is_some_and(|f| f.acts != "none" && !f.shown_by.contains(&"any"))
 }
 
 pub(crate) fn frame(name: &str) -> Option<&'static Frame> {

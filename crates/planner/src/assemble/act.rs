@@ -60,7 +60,9 @@ impl Reading<'_> {
         ]
         .iter()
         .any(|f| clause.verb.as_ref().is_some_and(|v| v.frame() == *f));
-        if steps.is_empty() && clause.verb.is_some() {
+        // What is to be left out, or let pass, is not acted on.
+        let sifts = clause.verb.as_ref().is_some_and(|v| v.frame() == "FILTER");
+        if steps.is_empty() && clause.verb.is_some() && !sifts {
             steps = self
                 .nominal(clause)
                 .into_iter()
@@ -94,7 +96,7 @@ impl Reading<'_> {
     }
 
     /// "My supplier announces …": what people do, not what is asked for.
-    fn tells_of_people(&self, clause: &Clause) -> bool {
+    pub(super) fn tells_of_people(&self, clause: &Clause) -> bool {
         let Some(verb) = clause.verb.as_ref().filter(|v| !v.passive) else {
             return false;
         };

@@ -21,7 +21,9 @@ impl Reading<'_> {
             .or_else(|| self.contained(clause))
             .or_else(|| self.holding(clause).filter(|_| clause.verb.is_none()))
             .or_else(|| self.aged(clause))
-            .or_else(|| self.stated(clause))?;
+            .or_else(|| self.on_a_day(clause))
+            .or_else(|| self.stated(clause))
+            .or_else(|| self.lacking(clause))?;
         if let Cond::Compare { left, .. } = &found {
             self.topic.field = Some(left.clone());
         }
@@ -459,10 +461,16 @@ impl Reading<'_> {
                     right: lit(true),
                 });
             }
+            // "SUSPENDED" in capitals is the value as it stands.
+            let said = phrase
+                .states
+                .iter()
+                .map(|s| self.raw(*s))
+                .find(|raw| is_constant(raw));
             return Some(Cond::Compare {
                 left: field("status"),
                 op: Cmp::Eq,
-                right: lit(state.concept.clone()),
+                right: lit(said.map_or_else(|| state.concept.clone(), str::to_owned)),
             });
         }
         let verb = clause.verb.as_ref()?;
@@ -481,6 +489,12 @@ impl Reading<'_> {
         }
         None
     }
+}
+
+/// Whether a word is written as a constant: in capitals.
+pub(super) fn is_constant(raw: &str) -> bool {
+    let letters = || raw.chars().filter(|c| c.is_alphabetic());
+    letters().count() > 1 && letters().all(char::is_uppercase)
 }
 
 fn not(cond: Cond) -> Cond {

@@ -18,7 +18,8 @@ impl Reading<'_> {
                     .names
                     .iter()
                     .any(|n| !matches!(self.chart.item(*n).shape(), Some(Kind::Id) | None))
-                && !matches!(self.kind(p), "container" | "place" | "context")
+                && (!matches!(self.kind(p), "container" | "place" | "context")
+                    || p.listed && self.kind(p) == "context")
                 && (p.names.is_empty() || p.head.is_none())
                 && (p.head.is_some() || !p.modifiers.is_empty() || !p.names.is_empty())
         };

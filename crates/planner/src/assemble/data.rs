@@ -22,7 +22,8 @@ impl Reading<'_> {
             verb: None,
             ..clause.clone()
         };
-        let Some(condition) = self.condition(&alone) else {
+        let told = self.sent_by(&alone).or_else(|| self.condition(&alone));
+        let Some(condition) = told else {
             return Vec::new();
         };
         let condition = if keeps {

@@ -6,6 +6,7 @@ use crate::clause::{Clause, Intro};
 use crate::plan::{Cmp, Cond, Does, Step};
 
 /// A branch that is still open.
+#[derive(Clone, PartialEq)]
 pub(super) struct Open {
     said: String,
     pub(super) kind: Kind,
@@ -20,6 +21,7 @@ pub(super) struct Open {
     line: Option<usize>,
 }
 
+#[derive(Clone, PartialEq)]
 pub(super) enum Kind {
     If(Cond),
     /// A step that waits for a yes or a no.
@@ -46,7 +48,7 @@ impl Open {
 }
 
 /// Steps and the branches that are open around the place.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq)]
 pub(super) struct Tree {
     pub(super) steps: Vec<Step>,
     pub(super) open: Vec<Open>,
@@ -96,7 +98,11 @@ impl Reading<'_> {
                 tree.here().extend(back);
             }
             if !self.is_used(i) {
+                let before = self.traces(&tree);
                 self.clause(&mut tree, i, &clause);
+                if before == self.traces(&tree) && self.asks_for_something(i, &clause) {
+                    self.traceless.push(i);
+                }
             }
         }
         while !tree.open.is_empty() {

@@ -231,8 +231,9 @@ impl Reading<'_> {
         );
         let name = self.raw(*phrase.names.first()?);
         let bare = phrase.head.is_none() && phrase.service.is_none();
-        let path =
-            shape == Some(Kind::Path) && !name.starts_with('/') && name.matches('/').count() == 1;
+        let path = matches!(shape, Some(Kind::Path | Kind::Id))
+            && !name.starts_with('/')
+            && name.matches('/').count() == 1;
         let dotted =
             name.matches('.').count() == 1 && !name.starts_with('.') && !name.contains('/');
         match () {

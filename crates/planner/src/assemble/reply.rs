@@ -79,6 +79,18 @@ impl Reading<'_> {
                 },
             )];
         }
+        // What another workflow is given back is what the last step holds.
+        let inner = |t: &Trigger| matches!(t, Trigger::SubWorkflow { .. });
+        if self.plan.triggers.iter().any(inner) && self.services_of(clause).is_empty() {
+            let named = self.fields(i).into_iter();
+            let fields: Vec<Arg> = named
+                .map(|f| arg(Role::Field(f.clone()), field(&f)))
+                .collect();
+            return match fields.is_empty() {
+                true => Vec::new(),
+                false => vec![self.simple(clause, Does::SetFields { fields })],
+            };
+        }
         let named = self
             .acts_on(clause, frame)
             .or_else(|| self.trigger_service());

@@ -151,6 +151,13 @@ impl Around<'_> {
                     && (in_list || n.senses.iter().all(|s| s.class == Class::Noun))
             })
     }
+    /// "Trigger: release in …": what a label of what starts the workflow stands before is a thing.
+    fn starts_label(&self) -> bool {
+        let mut back = self.before.iter().rev();
+        let marked = back.next().is_some_and(|i| i.text == ":");
+        let label = back.next().and_then(Item::noun);
+        marked && label.is_some_and(|n| n.concept == "trigger") && self.next_is("prep")
+    }
     /// The next item ends the clause, or goes on with a list: a verb in its base form would want an object.
     fn next_closes(&self) -> bool {
         self.next_ends() || self.next_is("and") || self.next_is("or")
@@ -295,6 +302,9 @@ impl Around<'_> {
         }
         if self.in_list() || self.names_field() {
             points -= 4;
+        }
+        if thing && self.starts_label() {
+            points -= 8;
         }
         // German infinitives stand at the end.
         if base && self.next_closes() && !self.infinitive(sense) {

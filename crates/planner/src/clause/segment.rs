@@ -123,6 +123,7 @@ fn strong(chart: &Chart) -> Vec<Segment> {
                 }
                 ":" if clause_follows(chart, i + 1)
                     || conditional(chart, &now.items)
+                    || now.fresh && announces(chart, &now.items)
                     || now.fresh && labels(chart, &now.items) && aims_soon(chart, i + 1) =>
                 {
                     close(
@@ -141,6 +142,21 @@ fn strong(chart: &Chart) -> Vec<Segment> {
     }
     close(&mut now, Segment::default());
     done
+}
+
+/// "Please set up:", "build this workflow:": words that say no more than that something is to be made.
+fn announces(chart: &Chart, items: &[usize]) -> bool {
+    let plain = |i: &usize| {
+        let item = chart.item(*i);
+        let made = item.noun().is_some_and(|n| {
+            n.kind() == "context" || matches!(n.concept.as_str(), "workflow" | "step")
+        });
+        let asked = item
+            .verb()
+            .is_some_and(|v| v.calls("CREATE") || supports(v));
+        item.sense(crate::lex::Class::Function).is_some() || made || asked
+    };
+    items.iter().any(|i| chart.item(*i).verb().is_some()) && items.iter().all(plain)
 }
 
 /// Whether these items are no more than a short label: words alone.
