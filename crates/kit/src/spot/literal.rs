@@ -96,7 +96,10 @@ fn run(rest: &str) -> &str {
         .unwrap_or(run.len());
     let run = &run[..cut];
     let closes = if run.contains('(') { "" } else { ")" };
-    run.trim_end_matches(|c: char| ".,;:!?'\u{2019}]>".contains(c) || closes.contains(c))
+    let holes = run.matches('<').count() == run.matches('>').count();
+    run.trim_end_matches(|c: char| {
+        ".,;:!?'\u{2019}]".contains(c) || c == '>' && !holes || closes.contains(c)
+    })
 }
 
 fn url(run: &str) -> Option<(Kind, usize)> {

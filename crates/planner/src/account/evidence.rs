@@ -414,7 +414,7 @@ impl Evidence {
     pub(super) fn figure(&self, text: &str) -> Option<String> {
         let known = |n: f64| self.words.contains_key(&format!("{}", n.trunc()));
         let shown = crate::assemble::figure(text)
-            .is_none_or(|n| [n, n - 1.0, n + 1.0, n * 100.0].into_iter().any(known));
+            .is_none_or(|n| [n, n - 1.0, n + 1.0, n * 100.0, -n].into_iter().any(known));
         shown.then(|| "value".to_owned())
     }
 

@@ -311,6 +311,9 @@ impl Reading<'_> {
             "PUBLISH" => self.on_service(i, clause, frame, Verb::Publish),
             "REPLY" | "ANSWER" => self.answer(i, clause, frame),
             "EXPORT" | "ARCHIVE" if self.exports(clause) => self.exported(i, clause),
+            "STORE" | "WRITE" if self.fills_column(clause) => {
+                self.on_service(i, clause, frame, Verb::Update)
+            }
             "STORE" | "ARCHIVE" | "SYNC" | "EXPORT" => self.store(i, clause, frame),
             "CREATE" | "DRAFT" => self.create(i, clause, frame),
             "UPDATE" => self.on_service(i, clause, frame, Verb::Update),
@@ -393,6 +396,24 @@ impl Reading<'_> {
         let made = self.written(i, clause, service, verb);
         steps.push(made);
         steps
+    }
+
+    /// "write the result into column 'score' of that row": a column of what was read before.
+    fn fills_column(&self, clause: &Clause) -> bool {
+        let into = |p: &Phrase| matches!(p.prep.as_str(), "in" | "into" | "to" | "on");
+        let column = clause
+            .after
+            .iter()
+            .any(|p| self.concept(p) == "column" && into(p));
+        let row = clause
+            .after
+            .iter()
+            .any(|p| matches!(self.concept(p), "row" | "entry") && (into(p) || p.prep == "of"));
+        let known = self
+            .services
+            .iter()
+            .any(|s| s.is_any(&["sheet", "db", "base"]));
+        column && row && known
     }
 
     /// "export all Stripe charges as a CSV": the service is said with what is taken out of it.

@@ -85,6 +85,16 @@ impl Reading<'_> {
             .iter()
             .any(|f| v.calls(f))
         });
+        // "ask X to approve or decline": what the next clause says is what is asked for.
+        let later = self.clauses.iter().find(|c| c.from >= clause.to);
+        let decided = later.is_some_and(|n| {
+            let purpose = n.intro == crate::clause::Intro::Purpose;
+            purpose && n.sentence == clause.sentence && n.calls("APPROVE") && !n.negated()
+        });
+        let asks = ["ASK", "MAIL", "SEND"].iter().any(|f| clause.calls(f));
+        if asks && decided {
+            return true;
+        }
         sends
             && clause
                 .after

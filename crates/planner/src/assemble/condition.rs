@@ -16,7 +16,8 @@ impl Reading<'_> {
     pub(super) fn condition(&mut self, clause: &Clause) -> Option<Cond> {
         let negated = clause.negated();
         let found = self
-            .between(clause)
+            .several(clause)
+            .or_else(|| self.between(clause))
             .or_else(|| self.compared(clause))
             .or_else(|| self.contained(clause))
             .or_else(|| self.holding(clause).filter(|_| clause.verb.is_none()))
@@ -28,6 +29,63 @@ impl Reading<'_> {
             self.topic.field = Some(left.clone());
         }
         Some(if negated { not(found) } else { found })
+    }
+
+    /// "more than 21 days and level 1", "severity = critical, status = open": several conditions in a row.
+    fn several(&mut self, clause: &Clause) -> Option<Cond> {
+        let free = clause.verb.is_none() && clause.before.is_empty();
+        if !free || !clause.after.iter().any(|p| p.listed) {
+            return None;
+        }
+        let mut parts: Vec<Vec<Phrase>> = vec![Vec::new()];
+        for phrase in &clause.after {
+            if phrase.listed {
+                parts.push(Vec::new());
+            }
+            parts.last_mut()?.push(phrase.clone());
+        }
+        let begins = |part: &[Phrase]| {
+            let first = part.first().and_then(|p| self.chart.items.get(p.from));
+            first.map_or(0, |i| i.from)
+        };
+        let starts: Vec<usize> = parts.iter().map(|p| begins(p)).collect();
+        let mut found = Vec::new();
+        for (n, part) in parts.into_iter().enumerate() {
+            let from = starts.get(n).copied().unwrap_or(0);
+            let to = starts.get(n + 1).copied().unwrap_or(usize::MAX);
+            let within = |t: &&crate::time::TimeSpan| t.from >= from && t.from < to;
+            let alone = Clause {
+                times: clause.times.iter().filter(within).cloned().collect(),
+                after: part,
+                ..clause.clone()
+            };
+            // A part that says nothing to compare is another value of the one before.
+            let told = self.between(&alone).or_else(|| self.compared(&alone));
+            found.push(told.or_else(|| self.aged(&alone))?);
+        }
+        let or = self.items(clause).iter().any(|i| i.is("or"));
+        Some(match (found.len(), or) {
+            (0 | 1, _) => return None,
+            (_, true) => Cond::Any { of: found },
+            (_, false) => Cond::All { of: found },
+        })
+    }
+
+    /// "only *.csv": files by the ending of their names.
+    pub(super) fn ending(&self, clause: &Clause) -> Option<Cond> {
+        let names = clause.phrases().flat_map(|p| p.names.iter());
+        let ending = names
+            .filter_map(|n| {
+                self.raw(*n)
+                    .trim_matches(['`', '"', '\''])
+                    .strip_prefix('*')
+            })
+            .next()?;
+        ending.starts_with('.').then(|| Cond::Compare {
+            left: field("name"),
+            op: Cmp::EndsWith,
+            right: lit(ending),
+        })
     }
 
     /// What a clause compares, or says that something contains; not the state that it tells of.
@@ -223,7 +281,25 @@ impl Reading<'_> {
         if clause.verb.is_some() {
             return None;
         }
-        let phrase = clause.phrases().next()?;
+        let mut phrases = clause.phrases();
+        let phrase = phrases.next()?;
+        // "reminder_level 0": a column, and its figure.
+        let column = phrase
+            .names
+            .first()
+            .filter(|n| self.chart.item(**n).shape() == Some(Kind::Id));
+        if let (Some(column), Some(next)) = (column, phrases.next())
+            && let (true, Some(value)) = (
+                next.head.is_none() && next.prep.is_empty(),
+                next.numbers.first(),
+            )
+        {
+            return Some(Cond::Compare {
+                left: field(self.raw(*column)),
+                op: Cmp::Eq,
+                right: figure(self.raw(*value)).map(|n| lit(number(n)))?,
+            });
+        }
         let at = *phrase.numbers.first()?;
         let named = phrase.head.is_some_and(|h| h < at) && phrase.names.is_empty();
         let timed = clause.times.iter().any(|t| {

@@ -164,10 +164,14 @@ impl Reading<'_> {
         let mut args = Vec::new();
         let phrases = &clause.after;
         for (n, phrase) in phrases.iter().enumerate().skip(1) {
-            let fits = matches!(
-                self.kind(phrase),
-                "field" | "text" | "date" | "money" | "number"
-            ) && phrase.prep == "as";
+            let column = self.concept(phrase) == "column"
+                && matches!(phrase.prep.as_str(), "in" | "into")
+                && phrase.names.first().is_some();
+            let fits = column
+                || matches!(
+                    self.kind(phrase),
+                    "field" | "text" | "date" | "money" | "number"
+                ) && phrase.prep == "as";
             if !fits {
                 continue;
             }
@@ -182,7 +186,10 @@ impl Reading<'_> {
                 Some(name) => template(&self.name(*name)),
                 None => field(&self.words(source)),
             };
-            let name = self.words(phrase);
+            let name = match phrase.names.first().filter(|_| column) {
+                Some(name) => self.name(*name),
+                None => self.words(phrase),
+            };
             let role = match self.concept(phrase) {
                 "title" => Role::Title,
                 "subject" => Role::Subject,

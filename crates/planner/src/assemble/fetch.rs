@@ -33,6 +33,9 @@ impl Reading<'_> {
         {
             return self.call(i, clause, frame);
         }
+        if let Some(file) = self.file_of_machine(clause) {
+            return vec![file];
+        }
         let spoken = self
             .source
             .clone()
@@ -62,7 +65,9 @@ impl Reading<'_> {
             (None, "SEARCH") if service.is("social") => Verb::Search,
             _ => Verb::GetMany,
         };
-        let object = self.object(clause, service);
+        let object = self
+            .listed_object(clause)
+            .or_else(|| self.object(clause, service));
         self.mention(service);
         self.topic.many = true;
         let mut steps = vec![self.simple(clause, on(service, verb, object, args))];
@@ -97,6 +102,47 @@ impl Reading<'_> {
             steps.push(self.simple(clause, Does::Filter { condition }));
         }
         steps
+    }
+
+    /// "list all repositories of …": containers, where they themselves are what is read.
+    fn listed_object(&self, clause: &Clause) -> Option<String> {
+        let first = clause.after.first()?;
+        let many = first.noun(self.chart).is_some_and(|n| n.form == "many");
+        let bare = first.prep.is_empty() && first.names.is_empty() && first.service.is_none();
+        let kept = matches!(
+            self.concept(first),
+            "repository" | "list" | "board" | "calendar" | "project" | "label"
+        );
+        (many && bare && kept).then(|| self.concept(first).to_owned())
+    }
+
+    /// "fetch /tmp/backup.sql.gz": a file by its path, from the machine that was last worked on.
+    fn file_of_machine(&mut self, clause: &Clause) -> Option<Step> {
+        let path = clause
+            .phrases()
+            .find_map(|p| p.literal(self.chart, Kind::Path))?;
+        let path = self.text.get(path.from..path.to)?.to_owned();
+        let machine = |s: &&'static crate::lexicon::ServiceEntry| {
+            s.actions
+                .iter()
+                .any(|t| t.ends_with(".ssh") || t.ends_with(".ftp"))
+        };
+        let named = self.services_of(clause).into_iter().find(machine);
+        let bare = self.services_of(clause).is_empty();
+        let last = || {
+            self.services
+                .iter()
+                .rev()
+                .copied()
+                .find(machine)
+                .filter(|_| bare)
+        };
+        let service = named.or_else(last)?;
+        self.mention(service);
+        self.topic.file = true;
+        let args = vec![arg(Role::Named("path".into()), lit(path))];
+        let does = on(service, Verb::Download, Some("file".into()), args);
+        Some(self.simple(clause, does))
     }
 
     /// "An AI reads each new mail": what started the workflow, which a model looks at.
@@ -235,10 +281,14 @@ impl Reading<'_> {
             return Vec::new();
         };
         let mut args = self.containers(clause, service);
-        if let Some(quote) = clause
-            .phrases()
-            .find_map(|p| p.literal(self.chart, Kind::Quote))
-        {
+        let shell = |kind: Kind| kind == Kind::Path && !service.is("db");
+        if let Some(quote) = clause.phrases().find_map(|p| {
+            let path = || {
+                p.literal(self.chart, Kind::Path)
+                    .filter(|_| shell(Kind::Path))
+            };
+            p.literal(self.chart, Kind::Quote).or_else(path)
+        }) {
             let role = if service.is("db") {
                 Role::Query
             } else {

@@ -297,6 +297,7 @@ impl Reading<'_> {
             }
             Intro::Because | Intro::Until => {}
             Intro::None if self.verified(tree, i, clause, &said) => {}
+            Intro::None if self.lets_only(tree, clause, &said) => {}
             Intro::None | Intro::Purpose => {
                 if self.joins(tree, clause) || self.readdressed(tree, clause) {
                     return;
@@ -789,6 +790,23 @@ impl Reading<'_> {
         };
         tree.open
             .push(Open::new(said.to_owned(), Kind::If(condition), sentence));
+        true
+    }
+
+    /// "Only *.csv", "only rows with status open": what is let pass, in a clause of its own.
+    fn lets_only(&mut self, tree: &mut Tree, clause: &Clause, said: &str) -> bool {
+        let only = self.items(clause).iter().any(|i| i.is("only"));
+        let aimed = clause
+            .phrases()
+            .any(|p| self.addresses(p) || p.service.is_some());
+        if !only || clause.verb.is_some() || aimed {
+            return false;
+        }
+        let Some(condition) = self.ending(clause).or_else(|| self.condition(clause)) else {
+            return false;
+        };
+        let step = self.step(said, Does::Filter { condition });
+        tree.here().push(step);
         true
     }
 

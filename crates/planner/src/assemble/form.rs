@@ -1,8 +1,10 @@
 //! A form of n8n's own: its title and its fields, with their kinds and choices.
 
 use super::Reading;
+use crate::chart::{Item, What};
 use crate::clause::{Clause, Phrase};
 use crate::plan::{FormField, Trigger};
+use crate::spot::Kind;
 
 impl Reading<'_> {
     pub(super) fn form(&self, i: usize) -> Trigger {
@@ -28,7 +30,8 @@ impl Reading<'_> {
             let mut said = said.filter_map(|at| self.chart.items.get(*at)?.noun());
             said.any(|n| n.concept == "form")
         };
-        if let Some(listed) = self.bracketed(clause) {
+        let listed = self.bracketed(clause).or_else(|| self.labelled_fields(i));
+        if let Some(listed) = listed.or_else(|| self.filled_in(i)) {
             fields = listed;
             self.uploads(i, &mut fields);
             return Trigger::Form {
@@ -107,22 +110,134 @@ impl Reading<'_> {
         let close = rest
             .iter()
             .position(|i| i.stops() && matches!(i.text.as_str(), ")" | "}" | "]"))?;
-        let inside = rest.get(open + 1..close)?;
-        let mut fields = Vec::new();
-        let parts =
-            inside.split(|i| i.is("and") || i.stops() && matches!(i.text.as_str(), "," | ";"));
-        for part in parts.filter(|p| !p.is_empty()) {
-            let said = self.text.get(part.first()?.from..part.last()?.to)?;
-            let noun = part.iter().rev().find_map(crate::chart::Item::noun);
-            let kind = noun.map_or("text", |n| kind_of(n.kind(), &n.concept));
-            fields.push(FormField {
-                label: capital(said.trim_matches(['"', '\''])),
-                kind: kind.to_owned(),
-                options: Vec::new(),
-                required: true,
-            });
-        }
+        let fields = self.fields_of(rest.get(open + 1..close)?);
         (fields.len() > 1).then_some(fields)
+    }
+
+    /// "fields: name / e-mail / from / to", "with the fields mail, last_day (a date)": what stands behind a word for columns, in the
+    /// clause of the form or in the next two, up to the end of the sentence.
+    fn labelled_fields(&self, i: usize) -> Option<Vec<FormField>> {
+        const NEAR: usize = 3;
+        let near = crate::cut::from(&self.clauses, i).iter().take(NEAR);
+        let places = near.flat_map(|c| c.from..c.to);
+        let column = |at: &usize| {
+            let noun = self.chart.item(*at).noun();
+            noun.is_some_and(|n| n.concept == "column" && n.form == "many")
+        };
+        let at = places.into_iter().find(column)?;
+        let fields = self.fields_of(self.rest_of_sentence(at + 1));
+        (fields.len() > 1).then_some(fields)
+    }
+
+    /// "a form where people leave their name and say whether …": what who fills it in gives, in the sentence of the form.
+    fn filled_in(&self, i: usize) -> Option<Vec<FormField>> {
+        const GIVES: &[&str] = &[
+            "INCLUDE", "STORE", "LET", "SUBMIT", "SAY", "ANSWER", "FILTER", "NOTIFY", "NAME",
+            "WRITE",
+        ];
+        let form = self.clause_at(i);
+        let later = crate::cut::from(&self.clauses, i);
+        let same = later.iter().take_while(|c| c.sentence == form.sentence);
+        let person = |p: &Phrase| {
+            let speaker = p
+                .pronoun
+                .is_some_and(|at| self.chart.item(at).tells("speaker"));
+            p.pronoun.is_some() && !speaker || self.kind(p) == "person"
+        };
+        let gives = |c: &&Clause| {
+            let verb = c
+                .verb
+                .as_ref()
+                .is_some_and(|v| GIVES.contains(&v.frame()) && !v.negated);
+            verb && c.before.iter().any(person)
+                && c.phrases()
+                    .all(|p| p.service.is_none_or(|s| s.key == "form"))
+        };
+        let mut fields = Vec::new();
+        let mut begun = false;
+        for clause in same {
+            let goes_on = begun && clause.phrases().all(|p| p.service.is_none());
+            let own = clause
+                .verb
+                .as_ref()
+                .is_none_or(|v| GIVES.contains(&v.frame()) || v.calls("STATE"));
+            if gives(&clause) || goes_on && own {
+                begun = true;
+                let from = clause.verb.as_ref().map_or(clause.from, |v| v.at + 1);
+                let items = self.chart.items.get(from..clause.to).unwrap_or(&[]);
+                let of_form = |f: &FormField| !f.label.to_lowercase().contains("form");
+                fields.extend(self.fields_of(items).into_iter().filter(of_form));
+            } else if begun {
+                break;
+            }
+        }
+        (!fields.is_empty()).then_some(fields)
+    }
+
+    /// The items from a place to the end of its sentence.
+    fn rest_of_sentence(&self, at: usize) -> &[Item] {
+        let rest = crate::cut::from(&self.chart.items, at);
+        let end = rest.iter().position(|i| i.shape() == Some(Kind::End));
+        crate::cut::before(rest, end.unwrap_or(rest.len()))
+    }
+
+    /// The fields that a list names: its parts between commas, slashes and "and", whatever words they are; what stands in
+    /// brackets says of what kind a field is. A part that does something ends the list.
+    fn fields_of(&self, items: &[Item]) -> Vec<FormField> {
+        const LONGEST: usize = 5;
+        let parts_at = |i: &Item| {
+            i.is("and")
+                || matches!(i.text.as_str(), "," | ";" | "/" | "&") && i.what != What::Unknown
+        };
+        let mut fields: Vec<FormField> = Vec::new();
+        for part in items.split(parts_at) {
+            let open = part.iter().position(|i| i.stops() && i.text == "(");
+            let aside = open.map_or(&[][..], |o| crate::cut::from(part, o + 1));
+            let part = crate::cut::before(part, open.unwrap_or(part.len()));
+            let led = |i: &&Item| {
+                i.stops()
+                    || ["det", "prep", "filler", "pronoun", "quant", "aux"]
+                        .iter()
+                        .any(|c| i.is(c))
+            };
+            // "from / to" are fields where nothing else stands between the marks.
+            let bare = part.iter().all(|i| led(&i));
+            let skipped = match bare {
+                true => part.iter().take_while(|i| i.stops()).count(),
+                false => part.iter().take_while(led).count(),
+            };
+            let part = crate::cut::from(part, skipped);
+            let acts = part.iter().any(|i| {
+                i.service().is_some()
+                    || i.literal() && i.shape() != Some(Kind::Id)
+                    || i.is("if")
+                    || i.is("when")
+                    || i.verb().is_some()
+                        && part.len() > 1
+                        && !i.verb().is_some_and(|v| v.form == "past")
+            });
+            let (Some(first), Some(last)) = (part.first(), part.last()) else {
+                continue;
+            };
+            if acts || part.len() > LONGEST {
+                break;
+            }
+            let Some(said) = self.text.get(first.from..last.to) else {
+                continue;
+            };
+            let noun = aside.iter().chain(part.iter().rev()).find_map(Item::noun);
+            let kind = noun.map_or("text", |n| kind_of(n.kind(), &n.concept));
+            let label = capital(said.trim_matches(['"', '\'']));
+            if !fields.iter().any(|f| f.label == label) {
+                fields.push(FormField {
+                    label,
+                    kind: kind.to_owned(),
+                    options: Vec::new(),
+                    required: true,
+                });
+            }
+        }
+        fields
     }
 
     /// "where I can upload that file", "a CV to upload": what is uploaded in the sentence of the form is a field of it.

@@ -151,6 +151,32 @@ impl Around<'_> {
                     && (in_list || n.senses.iter().all(|s| s.class == Class::Noun))
             })
     }
+    /// "For each repo call our …", "after the last batch post one …": an English clause that begins with a preposition and has
+    /// no verb yet, before what a verb would act on.
+    fn fronted(&self) -> bool {
+        let ends = |i: &&Item| {
+            i.shape() == Some(Kind::End)
+                || i.stops()
+                || ["and", "then", "if", "when"].iter().any(|c| i.is(c))
+        };
+        let mut clause: Vec<&Item> = self.before.iter().rev().take_while(|i| !ends(i)).collect();
+        clause.reverse();
+        let led = clause
+            .iter()
+            .find(|i| !i.is("filler"))
+            .is_some_and(|i| i.is("prep") || i.is("each"));
+        let object = self.next_is("det")
+            || self.next_is("quant")
+            || self.next_is("pronoun")
+            || self.next_names();
+        self.language == "en"
+            && led
+            && object
+            && clause.iter().all(|i| i.verb().is_none())
+            && clause
+                .last()
+                .is_some_and(|i| i.noun().is_some() || i.service().is_some())
+    }
     /// "Trigger: release in …": what a label of what starts the workflow stands before is a thing.
     fn starts_label(&self) -> bool {
         let mut back = self.before.iter().rev();
@@ -302,6 +328,9 @@ impl Around<'_> {
         }
         if self.in_list() || self.names_field() {
             points -= 4;
+        }
+        if base && self.fronted() {
+            points += 5;
         }
         if thing && self.starts_label() {
             points -= 8;
