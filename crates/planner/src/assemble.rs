@@ -15,6 +15,7 @@ mod fetch;
 mod flow;
 mod form;
 mod gate;
+mod inbound;
 mod leftover;
 mod lookup;
 mod lost;

@@ -150,7 +150,8 @@ const LONGEST_NAME: usize = 5;
 /// Reads a request in a language.
 pub fn chart(text: &str, language: &str) -> Chart {
     let lexicon = Lexicon::of(language);
-    let tokens = hyphens(owned(tokens(text), lexicon), lexicon);
+    let tokens = slashes(owned(tokens(text), lexicon), lexicon);
+    let tokens = hyphens(tokens, lexicon);
     let mut open = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while at < tokens.len() {
@@ -328,6 +329,30 @@ fn owned(tokens: Vec<Token>, lexicon: &Lexicon) -> Vec<Token> {
                 owner.kind = Kind::Id;
             }
             _ => done.push(token),
+        }
+    }
+    done
+}
+
+/// "octo/parser" is one name where one of its words is in no table; "name/email" are two words.
+fn slashes(tokens: Vec<Token>, lexicon: &Lexicon) -> Vec<Token> {
+    let mut done: Vec<Token> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let inner = token.text.strip_prefix('/').unwrap_or("");
+        let plain = !inner.is_empty() && inner.chars().all(char::is_alphanumeric);
+        let joins = |last: &Token| {
+            let strange = [last.text.as_str(), inner]
+                .iter()
+                .any(|word| lexicon.senses(word).is_empty());
+            last.kind == Kind::Word && last.to == token.from && strange
+        };
+        match done.last_mut().filter(|last| plain && joins(last)) {
+            Some(last) => {
+                last.to = token.to;
+                last.kind = Kind::Id;
+                last.text.push_str(&token.text);
+            }
+            None => done.push(token),
         }
     }
     done

@@ -67,6 +67,19 @@ impl Reading<'_> {
     pub(super) fn lost(&self) -> Vec<String> {
         let open = self.traceless.iter().filter(|i| !self.is_used(**i));
         let said = open.map(|i| self.said(self.clause_at(*i)));
+        let said = said.chain(self.start_unknown());
         said.filter(|s| !s.is_empty()).collect()
+    }
+
+    /// The first clause, where nothing starts the workflow and it is no order: what happens there was not understood.
+    fn start_unknown(&self) -> Option<String> {
+        let first = self
+            .clauses
+            .first()
+            .filter(|_| self.plan.triggers.is_empty())?;
+        let orders = |v: &crate::clause::Use| v.sense.form == "base" || self.chart.language != "en";
+        let ordered = first.before.is_empty() && first.verb.as_ref().is_some_and(orders);
+        let wished = first.calls("WANT");
+        (!ordered && !wished || first.intro == Intro::When).then(|| self.said(first))
     }
 }

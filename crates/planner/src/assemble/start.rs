@@ -242,26 +242,25 @@ impl Reading<'_> {
                 .phrases()
                 .find_map(|p| p.service)
                 .filter(|s| !s.triggers.is_empty());
-            if clause.intro == Intro::When
-                && service.is_none()
-                && clause.calls("CALL")
-                && says("workflow")
-            {
-                let inputs = self.inputs_of(i).into_iter().filter_map(|a| match a.role {
-                    Role::Field(name) => Some(name),
-                    _ => None,
-                });
-                let inputs = inputs.collect();
+            let path = shapes(Kind::Path);
+            let other = clause.intro == Intro::When && clause.calls("CALL") && says("workflow");
+            if service.is_none() && !path && (other || self.called_from_within(clause)) {
+                let inputs = self.given_inputs(i);
+                let given = !inputs.is_empty() && self.inputs_of(i).is_empty();
                 self.plan.triggers.push(Trigger::SubWorkflow { inputs });
                 self.set_used(i, true);
+                if given {
+                    self.set_used(i + 1, true);
+                }
                 return;
             }
-            let called = method.is_some() && shapes(Kind::Path);
+            let called = method.is_some() && path || self.comes_in(clause);
             if service.is_none() && says("webhook") || called {
                 let trigger = self.webhook(i, method);
                 self.starts_at = Some(i);
                 self.plan.triggers.push(trigger);
-                self.set_used(i, self.only_starts(i));
+                let spent = self.only_starts(i) || self.comes_in(self.clause_at(i));
+                self.set_used(i, spent);
                 return;
             }
             let form = says("form") || says("submission");
@@ -280,7 +279,8 @@ impl Reading<'_> {
         let phrases: Vec<&Phrase> = clause.phrases().collect();
         phrases.windows(2).any(|pair| match pair {
             [error, of] => {
-                self.concept(error) == "error"
+                let failed = error.states.iter().any(|s| self.is_fresh(*s));
+                (self.concept(error) == "error" || failed && error.service.is_none())
                     && self.concept(of) == "workflow"
                     && matches!(of.prep.as_str(), "of" | "in" | "from")
             }
@@ -373,6 +373,7 @@ impl Reading<'_> {
                 || clause.intro == Intro::When
                 || clause.intro == Intro::If && i < 2
                 || self.written_to(clause, i);
+            let told = told || self.is_watched(clause) || self.reported(i, clause);
             let nominal = verb.is_none() && clause.fresh && i < 2;
             let mails = clause
                 .phrases()
@@ -415,9 +416,17 @@ impl Reading<'_> {
                     .flatten()
             };
             let feed = || {
+                let address = |p: &Phrase| {
+                    let url = p.literal(self.chart, Kind::Url);
+                    url.is_some_and(|u| {
+                        ["feed", "rss", "atom", ".xml"]
+                            .iter()
+                            .any(|w| u.text.contains(w))
+                    })
+                };
                 clause
                     .phrases()
-                    .any(|p| matches!(self.concept(p), "news" | "feed"))
+                    .any(|p| matches!(self.concept(p), "news" | "feed") || new && address(p))
                     .then(|| super::service("rssFeedRead"))
                     .flatten()
             };
@@ -528,6 +537,28 @@ impl Reading<'_> {
             }
         }
         best.map(|(_, event)| event)
+    }
+
+    /// "Watch the Airtable table Leads", "listen to the queue": what happens in a place is waited for.
+    fn is_watched(&self, clause: &Clause) -> bool {
+        let waits = clause.verb.as_ref().is_some_and(|v| {
+            matches!(v.sense.concept.as_str(), "monitor" | "listen") && !v.negated
+        });
+        waits
+            && clause
+                .phrases()
+                .any(|p| p.service.is_some_and(|s| !s.triggers.is_empty()))
+    }
+
+    /// "An issue was created in Jira: …": a first statement of what was done to something, before what follows from it.
+    fn reported(&self, i: usize, clause: &Clause) -> bool {
+        let done = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| v.passive && !v.negated);
+        let must = self.items(clause).iter().any(|t| t.tells("must"));
+        let next = self.clause_at(i + 1);
+        i == 0 && done && !must && !clause.before.is_empty() && (next.colon || next.arrow)
     }
 
     /// "Trigger: …": a label says that a clause tells what starts the workflow.
@@ -849,7 +880,8 @@ impl Reading<'_> {
             let chat = clause.phrases().any(|p| {
                 self.concept(p) == "conversation" || self.words(p).to_lowercase().contains("chat")
             });
-            if chat && clause.phrases().all(|p| p.service.is_none()) {
+            let thinks = |p: &Phrase| p.service.is_none_or(|s| s.is("llm"));
+            if chat && clause.phrases().all(thinks) {
                 let public = self.chart.items.iter().any(|i| i.text == "public");
                 self.plan.triggers.push(Trigger::Chat { public });
                 return;

@@ -177,6 +177,31 @@ impl Around<'_> {
                 .last()
                 .is_some_and(|i| i.noun().is_some() || i.service().is_some())
     }
+    /// "Invoices that fail the check go to …": the verb of a subject that a clause has said more about.
+    fn after_relative(&self) -> bool {
+        let sentence: Vec<&Item> = self
+            .before
+            .iter()
+            .rev()
+            .take_while(|i| i.shape() != Some(Kind::End))
+            .collect();
+        let mut from_start = sentence
+            .iter()
+            .rev()
+            .skip_while(|i| i.is("det") || i.is("filler") || i.is("quant"));
+        let subject = from_start
+            .next()
+            .is_some_and(|i| i.noun().is_some_and(|n| n.form == "many"));
+        let told = from_start
+            .next()
+            .is_some_and(|i| matches!(i.text.as_str(), "that" | "which" | "who"));
+        let verbs = sentence.iter().filter(|i| i.verb().is_some()).count();
+        let free = sentence
+            .first()
+            .is_some_and(|i| i.noun().is_some() || i.literal());
+        let object = self.next_is("prep") || self.next_is("det") || self.next_is("quant");
+        self.language == "en" && subject && told && verbs == 1 && free && object
+    }
     /// "Trigger: release in …": what a label of what starts the workflow stands before is a thing.
     fn starts_label(&self) -> bool {
         let mut back = self.before.iter().rev();
@@ -287,7 +312,16 @@ impl Around<'_> {
                 || self.next_is("quant")
                 || self.next_names()
                 || self.next_is("pronoun");
+            let told_of = self
+                .after
+                .first()
+                .is_some_and(|n| matches!(n.text.as_str(), "that" | "which" | "who"));
             return points
+                - if thing && sense.form == "third" && told_of {
+                    6
+                } else {
+                    0
+                }
                 + if base { 3 } else { 0 }
                 + i32::from(object || self.next_has(Class::Adjective)) * 2;
         };
@@ -322,12 +356,38 @@ impl Around<'_> {
         if self.language == "en" && thing && sense.form == "third" && self.after_pronoun() {
             points += 10;
         }
+        // "Mails that come in …": a word that may be a thing, before what says more about it.
+        let told_of = self
+            .after
+            .first()
+            .is_some_and(|n| matches!(n.text.as_str(), "that" | "which" | "who"));
+        if self.language == "en" && thing && sense.form == "third" && self.begins() && told_of {
+            points -= 6;
+        }
+        // "If any workflow breaks, …": the thing that something happens to stands before the verb.
+        let introduced = self
+            .before
+            .iter()
+            .rev()
+            .take_while(|i| !i.stops() && i.verb().is_none())
+            .any(|i| i.is("if") || i.is("when"));
+        if self.language == "en"
+            && sense.form == "third"
+            && introduced
+            && last.noun().is_some()
+            && self.next_closes()
+        {
+            points += 5;
+        }
         // "…, records created today": the third person begins no clause.
         if self.language == "en" && thing && sense.form == "third" && last.text == "," {
             points -= 4;
         }
         if self.in_list() || self.names_field() {
             points -= 4;
+        }
+        if base && self.after_relative() {
+            points += 6;
         }
         if base && self.fronted() {
             points += 5;

@@ -299,6 +299,11 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
             now.intro = Some(Intro::Relative);
             continue;
         }
+        if let Some(whole) = told_of_subject(chart, &now, done.last(), at) {
+            done.pop();
+            done.push(whole);
+            now = next();
+        }
         let asks = item.is("please") && now.items.iter().any(|i| main_verb(chart, *i));
         if asks
             && rest
@@ -437,6 +442,49 @@ fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool 
         .take(4)
         .any(|i| chart.item(*i).verb().is_some() || chart.item(*i).is("aux"));
     word && noun && soon
+}
+
+/// "Mails that come in | should be saved": the verb of the main clause after one that says more about its subject. What was said
+/// of the subject is what must be the case, or happen, first.
+fn told_of_subject(
+    chart: &Chart,
+    now: &Segment,
+    before: Option<&Segment>,
+    at: usize,
+) -> Option<Segment> {
+    const HAPPENS: &[&str] = &["HAPPEN", "RECEIVE", "SUBMIT", "SIGNUP", "ORDER", "PAY"];
+    let subject = before.filter(|s| {
+        let only = s.intro.is_none() && s.fresh && !s.items.is_empty();
+        only && s.sentence == now.sentence && !s.items.iter().any(|i| main_verb(chart, *i))
+    })?;
+    let own = now.items.iter().find(|i| main_verb(chart, **i))?;
+    let item = chart.item(at);
+    let last = now.items.last().map(|i| chart.item(*i))?;
+    let free = last.noun().is_some()
+        || last.service().is_some()
+        || last.literal()
+        || matches!(last.shape(), Some(Kind::Number))
+        || last.what == crate::chart::What::Unknown
+        || last.verb().is_some() && item.is("aux");
+    let finite = item.verb().is_some_and(|v| match chart.language {
+        "en" => matches!(v.form.as_str(), "base" | "third"),
+        _ => v.form == "third",
+    });
+    let main = free && (item.is("aux") || finite) && chart.language != "de";
+    if now.intro != Some(Intro::Relative) || !main {
+        return None;
+    }
+    let verb = chart.item(*own).verb();
+    let happens = verb.is_some_and(|v| HAPPENS.iter().any(|f| v.calls(f)));
+    let intro = match subject.sentence == 0 && happens {
+        true => Intro::When,
+        false => Intro::If,
+    };
+    Some(Segment {
+        items: subject.items.iter().chain(&now.items).copied().collect(),
+        intro: Some(intro),
+        ..subject.clone()
+    })
 }
 
 /// Whether a German relative clause begins here: after a comma (and a preposition), with its finite verb at the end.
