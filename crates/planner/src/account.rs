@@ -138,6 +138,7 @@ pub(crate) fn account_but(
     let context = part::background(&chart);
     let times = spans(request, language);
     let event = part::event(&chart, &times);
+    let names = part::names(&chart, &times);
     let mut words = Vec::new();
     for (i, item) in chart.items.iter().enumerate() {
         let timed = times
@@ -149,6 +150,10 @@ pub(crate) fn account_but(
         let judged = match timed {
             Some(time) if item.stops() || item.from != first_of(&chart, time) => None,
             Some(time) => Some((VALUE, found(evidence.time(&time.means)))),
+            None if names.contains(&i) => {
+                let named = evidence.word(&item.text, chart.language);
+                Some((VALUE, found(named)))
+            }
             None => judged(&chart, i, item, &evidence, &unused),
         };
         let Some((weight, fate)) = judged else {

@@ -563,8 +563,28 @@ impl Reading<'_> {
             steps.push(self.simple(clause, on(service, Verb::GetMany, object, args)));
             steps.push(self.simple(clause, Does::Filter { condition }));
         }
+        if verb == Verb::Delete && steps.is_empty() {
+            steps.extend(self.doomed(clause, service));
+        }
         steps.push(self.written(i, clause, service, verb));
         steps
+    }
+
+    /// "delete all cards in list Done": what lies in a place is read first, so that nothing else is deleted.
+    fn doomed(&mut self, clause: &Clause, service: &'static ServiceEntry) -> Option<Step> {
+        let many = |p: &Phrase| {
+            let noun = p.noun(self.chart).is_some_and(|n| n.form == "many");
+            noun && matches!(self.kind(p), "record" | "message" | "file" | "event")
+        };
+        let args = self.containers(clause, service);
+        let kept =
+            args.iter().any(|a| a.role == Role::Container) && !service.is_any(&["sheet", "db"]);
+        if !kept || !clause.phrases().any(many) {
+            return None;
+        }
+        let object = self.object(clause, service);
+        self.topic.many = true;
+        Some(self.simple(clause, on(service, Verb::GetMany, object, args)))
     }
 }
 

@@ -30,8 +30,8 @@ impl Reading<'_> {
             let mut said = said.filter_map(|at| self.chart.items.get(*at)?.noun());
             said.any(|n| n.concept == "form")
         };
-        let listed = self.bracketed(clause).or_else(|| self.labelled_fields(i));
-        if let Some(listed) = listed.or_else(|| self.filled_in(i)) {
+        let listed = self.bracketed(clause);
+        if let Some(listed) = listed.or_else(|| self.labelled_fields(i)) {
             fields = listed;
             self.uploads(i, &mut fields);
             return Trigger::Form {
@@ -72,6 +72,9 @@ impl Reading<'_> {
                 begun = true;
                 self.field(phrase, &mut fields);
             }
+        }
+        if fields.is_empty() {
+            fields = self.filled_in(i).unwrap_or_default();
         }
         self.uploads(i, &mut fields);
         Trigger::Form {

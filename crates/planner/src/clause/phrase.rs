@@ -191,9 +191,13 @@ impl Reader<'_> {
             What::Shape(Kind::Sign) => self.compare(at),
             What::Shape(_) => self.literal(at),
             What::Unknown => self.unknown(at, item),
+            // "table assets": what nearly is a word of the tables is a name where one is due.
+            What::Word(_) if item.spelled && self.awaits_name(at) => self.unknown(at, item),
             What::Word(sense) => match sense.class {
                 Class::Noun => self.noun(at),
-                Class::Adjective | Class::Verb if self.names_of_service(at, item) => {
+                Class::Adjective | Class::Verb
+                    if self.names_of_service(at, item) || self.names_container(at, item) =>
+                {
                     self.begin(at);
                     self.now.names.push(at);
                 }
@@ -224,6 +228,19 @@ impl Reader<'_> {
             matches!(n.kind(), "container" | "place" | "field" | "person")
                 || n.concept == "conversation"
         })
+    }
+
+    /// Whether the head so far is right before this and wants the name of a thing.
+    fn awaits_name(&self, at: usize) -> bool {
+        let concept = self.now.noun(self.chart).map_or("", |n| n.concept.as_str());
+        self.now.head.is_some_and(|h| h + 1 == at) && NAMED.contains(&concept)
+    }
+
+    /// "in list Done": a word with a capital letter right after a thing that has a name.
+    fn names_container(&self, at: usize, item: &Item) -> bool {
+        let kept = self.now.head.is_some_and(|h| h + 1 == at) && self.now.names.is_empty();
+        let noun = self.now.noun(self.chart);
+        item.capital && kept && noun.is_some_and(|n| n.kind() == "container" && n.form == "one")
     }
 
     /// "the Google Sheet Orders": a word with a capital letter right after a service that keeps things is the name of one.
@@ -301,15 +318,7 @@ impl Reader<'_> {
                     && (self.now.head.is_some()
                         || self.now.service.is_some()
                         || !self.now.modifiers.is_empty()));
-        let concept = self
-            .now
-            .head
-            .and_then(|h| self.chart.items.get(h))
-            .and_then(Item::noun)
-            .map_or("", |n| n.concept.as_str());
-        let named = named
-            || self.now.head.is_some_and(|h| h + 1 == at) && NAMED.contains(&concept)
-            || self.names_of_service(at, item);
+        let named = named || self.awaits_name(at) || self.names_of_service(at, item);
         if named && self.now.names.is_empty() {
             self.begin(at);
             self.now.names.push(at);

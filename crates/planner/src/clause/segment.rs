@@ -314,7 +314,9 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
             done.push(std::mem::replace(&mut now, next()));
             continue;
         }
-        if joint(item) && goes_on(chart, &now, rest, item.is("and")) {
+        let told = now.items.iter().any(|i| main_verb(chart, *i));
+        let strange = item.is("then") && told && strange_order(chart, rest);
+        if strange || joint(item) && goes_on(chart, &now, rest, item.is("and")) {
             let or = item.is("or");
             done.push(std::mem::replace(&mut now, next()));
             now.or = or;
@@ -362,6 +364,17 @@ fn goes_on(chart: &Chart, now: &Segment, rest: &[usize], by_and: bool) -> bool {
         return false;
     }
     begins(chart, rest, introduced)
+}
+
+/// "then frobnicate the order": a word of no table where an order begins.
+fn strange_order(chart: &Chart, rest: &[usize]) -> bool {
+    let [first, second, ..] = rest else {
+        return false;
+    };
+    let object = ["det", "quant", "pronoun"]
+        .iter()
+        .any(|c| chart.item(*second).is(c));
+    chart.item(*first).what == crate::chart::What::Unknown && object
 }
 
 /// A verb that is the main one of a clause: no participle that belongs to a noun.
@@ -457,7 +470,13 @@ fn told_of_subject(
         let only = s.intro.is_none() && s.fresh && !s.items.is_empty();
         only && s.sentence == now.sentence && !s.items.iter().any(|i| main_verb(chart, *i))
     })?;
-    let own = now.items.iter().find(|i| main_verb(chart, **i))?;
+    let own = now.items.iter().find(|i| main_verb(chart, **i));
+    let is = || now.items.iter().any(|i| chart.item(*i).is("aux"));
+    let own = match own {
+        Some(own) => *own,
+        None if is() => *now.items.first()?,
+        None => return None,
+    };
     let item = chart.item(at);
     let last = now.items.last().map(|i| chart.item(*i))?;
     let free = last.noun().is_some()
@@ -474,7 +493,7 @@ fn told_of_subject(
     if now.intro != Some(Intro::Relative) || !main {
         return None;
     }
-    let verb = chart.item(*own).verb();
+    let verb = chart.item(own).verb();
     let happens = verb.is_some_and(|v| HAPPENS.iter().any(|f| v.calls(f)));
     let intro = match subject.sentence == 0 && happens {
         true => Intro::When,

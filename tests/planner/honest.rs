@@ -1,0 +1,80 @@
+//! What was not understood is told: a request with a part that cannot be built is never complete.
+
+use agentctl_n8n::catalog::Catalog;
+use agentctl_planner::account::{Account, account_of_plan};
+use agentctl_planner::compile::compile;
+use agentctl_planner::read::{ReadContext, read};
+
+fn account(request: &str) -> Account {
+    let plan = read(request, &ReadContext::default()).plan;
+    let workflow = compile(&plan, Catalog::embedded()).workflow;
+    account_of_plan(request, &plan, &workflow)
+}
+
+/// Requests, each with words that must stand in one of the phrases that were not understood.
+#[test]
+fn what_no_step_came_of_is_missing() {
+    let cases = [
+        // A command that no node obeys, though each of its words stands somewhere.
+        (
+            "When a webhook receives an order, post it to Slack #sales, then frobnicate the order.",
+            "frobnicate",
+        ),
+        // A subject that is excluded, in the negative.
+        (
+            "When a webhook receives an order, post it to Slack #sales. Orders from abroad must not show up.",
+            "must not show up",
+        ),
+        // A service that only stands in the words for a model.
+        (
+            "On demand: take the Google Sheet Leads and let Claude write a text about each with the help of Pinecone.",
+            "Pinecone",
+        ),
+        // A day that a rhythm's own words do not answer for.
+        (
+            "Every morning at 8 read the Google Sheet Members. Everybody who celebrates today is named in Slack #all.",
+            "celebrates",
+        ),
+        // Something that happens, where nothing starts the workflow.
+        (
+            "Mr Miller puts an order on my desk, and it is posted to Slack #sales.",
+            "Mr Miller",
+        ),
+        // An id that no node holds.
+        (
+            "When a webhook receives an order, create a Trello card; the thing is called a_b_c_77.",
+            "a_b_c_77",
+        ),
+    ];
+    for (request, words) in cases {
+        let missing = account(request).missing;
+        let named = missing.iter().any(|m| m.contains(words));
+        assert!(named, "{request}\n    {missing:?}");
+    }
+}
+
+/// Whole requests stay whole.
+#[test]
+fn plain_requests_are_complete() {
+    let cases = [
+        "When a webhook receives an order, post it to Slack #sales",
+        "Every Friday at 16:00 read the Google Sheet Timesheet and mail it to payroll@acme.example",
+        "On demand: delete all Trello cards in list Done",
+        "Cada lunes a las 9 lee la hoja de Google Ventas y envíala por correo a jefe@acme.es",
+    ];
+    for request in cases {
+        let missing = account(request).missing;
+        assert!(missing.is_empty(), "{request}\n    {missing:?}");
+    }
+}
+
+/// What is to be left out is never acted on.
+#[test]
+fn what_is_skipped_gets_no_mail() {
+    let request = "When a new email lands in Gmail, save its attachment to the Google Drive folder Receipts. Skip emails from news@shop.example.";
+    let plan = read(request, &ReadContext::default()).plan;
+    let workflow = compile(&plan, Catalog::embedded()).workflow;
+    let types: Vec<&str> = workflow.nodes.iter().map(|n| n.node_type()).collect();
+    assert!(!types.contains(&"n8n-nodes-base.gmail"), "{types:?}");
+    assert!(types.contains(&"n8n-nodes-base.filter"), "{types:?}");
+}
