@@ -66,6 +66,18 @@ impl Reading<'_> {
                 && n.colon
                 && n.sentence == clause.sentence
         });
+        // "title, start and end are enough".
+        let enough = self
+            .clauses
+            .get(i + 1)
+            .filter(|n| n.sentence == clause.sentence && n.calls("SUFFICE") && !n.negated());
+        let more = enough.into_iter().flat_map(Clause::phrases);
+        let more = more.filter(|p| plain(p)).map(|p| self.field_name(p));
+        for name in more.filter(|f| !f.is_empty()).collect::<Vec<_>>() {
+            if !fields.contains(&name) {
+                fields.push(name);
+            }
+        }
         fields.extend(
             next.into_iter()
                 .flat_map(|n| n.after.iter())
@@ -167,7 +179,16 @@ impl Reading<'_> {
             let column = self.concept(phrase) == "column"
                 && matches!(phrase.prep.as_str(), "in" | "into")
                 && phrase.names.first().is_some();
+            // "the link in the description": where in a record it stands.
+            let part = matches!(self.concept(phrase), "text" | "description")
+                && matches!(phrase.prep.as_str(), "in" | "into")
+                && phrases.get(n - 1).is_some_and(|p| {
+                    p.names.is_empty()
+                        && p.service.is_none()
+                        && matches!(self.kind(p), "web" | "field")
+                });
             let fits = column
+                || part
                 || matches!(
                     self.kind(phrase),
                     "field" | "text" | "date" | "money" | "number"

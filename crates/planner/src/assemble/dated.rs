@@ -40,7 +40,9 @@ impl Reading<'_> {
     /// "without a tracking number", "that have no phone number": a field that is empty.
     pub(super) fn lacking(&self, clause: &Clause) -> Option<Cond> {
         let own = |p: &Phrase| {
-            p.negated || p.preps.iter().any(|prep| prep == "without") || p.prep == "without"
+            p.negated && !clause.negated()
+                || p.preps.iter().any(|prep| prep == "without")
+                || p.prep == "without"
         };
         let fits = |p: &&Phrase| {
             own(p)

@@ -69,6 +69,10 @@ impl Reading<'_> {
             .listed_object(clause)
             .or_else(|| self.object(clause, service));
         self.mention(service);
+        if let Some(id) = self.by_given_id(clause).filter(|_| verb == Verb::GetMany) {
+            args.push(id);
+            return vec![self.simple(clause, on(service, Verb::Get, object, args))];
+        }
         self.topic.many = true;
         let mut steps = vec![self.simple(clause, on(service, verb, object, args))];
         let others: Vec<_> = self
@@ -102,6 +106,27 @@ impl Reading<'_> {
             steps.push(self.simple(clause, Does::Filter { condition }));
         }
         steps
+    }
+
+    /// "get that customer", where a customer's id came with the call.
+    fn by_given_id(&self, clause: &Clause) -> Option<crate::plan::Arg> {
+        use crate::plan::Trigger;
+        let given = self.plan.triggers.iter().flat_map(|t| match t {
+            Trigger::SubWorkflow { inputs } => inputs.as_slice(),
+            Trigger::Webhook { fields, .. } => fields.as_slice(),
+            _ => &[],
+        });
+        let plain = |text: &str| -> String {
+            let letters = text.chars().filter(|c| c.is_alphanumeric());
+            letters.collect::<String>().to_lowercase()
+        };
+        let thing = clause.after.iter().find(|p| {
+            let one = p.noun(self.chart).is_some_and(|n| n.form == "one");
+            one && p.prep.is_empty() && p.quantity.is_none() && p.names.is_empty()
+        })?;
+        let id = format!("{}id", plain(&self.words(thing)));
+        let name = given.into_iter().find(|g| plain(g) == id)?;
+        Some(arg(Role::Id, field(name)))
     }
 
     /// "list all repositories of …": containers, where they themselves are what is read.
