@@ -8,9 +8,7 @@
     reason = "tests and measurements fail loudly"
 )]
 
-mod honest;
 mod plain;
-mod same;
 mod summary;
 
 use agentctl_n8n::catalog::Catalog;

@@ -112,7 +112,7 @@ pub fn judges(language: &str) -> bool {
 
 /// Holds a request against the workflows that answer it (the built one; for a change the one before too).
 pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Account {
-    account_but(request, language, workflows, 0..0)
+    account_but(request, language, workflows, &But::default())
 }
 
 /// The account of what the planner itself built: what its plan left unread is missing.
@@ -122,12 +122,33 @@ pub fn account_of_plan(request: &str, plan: &Plan, workflow: &Workflow) -> Accou
     account
 }
 
-/// The same, where a part of the text (bytes) was asked about and answered: what was missing there is said elsewhere in the text.
+/// What else is known of a request that is held against workflows.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct But {
+    /// A part of the text (bytes) that was asked about and answered: what was missing there is said elsewhere in the text.
+    pub answered: Range<usize>,
+    /// It asks for a change that was made, so its verbs, and the words of changes (bytes), say what was to be done to the
+    /// workflow and stand in neither version of it.
+    pub change: Option<Vec<Range<usize>>>,
+}
+
+impl But {
+    /// Whether an item says what is to be changed, and how.
+    fn tells_change(&self, item: &Item) -> bool {
+        let within = |r: &Range<usize>| r.start <= item.from && item.to <= r.end;
+        let told = |spoken: &Vec<Range<usize>>| {
+            item.verb().is_some() || !item.literal() && spoken.iter().any(within)
+        };
+        self.change.as_ref().is_some_and(told)
+    }
+}
+
+/// The same, with what else is known.
 pub(crate) fn account_but(
     request: &str,
     language: &str,
     workflows: &[&Workflow],
-    answered: Range<usize>,
+    but: &But,
 ) -> Account {
     if !judges(language) {
         return Account::unjudged();
@@ -167,8 +188,11 @@ pub(crate) fn account_but(
         };
         let fate = match context.get(&i) {
             Some(why) if fate == Fate::Missing => Fate::Context { why: why.clone() },
-            None if fate == Fate::Missing && answered.contains(&item.from) => {
+            None if fate == Fate::Missing && but.answered.contains(&item.from) => {
                 self::context("was asked about, and answered")
+            }
+            None if fate == Fate::Missing && but.tells_change(item) => {
+                self::context("says what to change")
             }
             _ => fate,
         };

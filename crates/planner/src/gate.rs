@@ -1,7 +1,7 @@
 //! What becomes of a request by its account: it is built, built as a draft that names what was not understood, or asked about.
 //! Owns the limit below which nothing is built, and the question that is asked instead.
 
-use super::account::{Account, Fate, account_but};
+use super::account::{Account, But, Fate, account_but};
 use super::read::with_answers;
 use agentctl_base::question::Question;
 use agentctl_n8n::Workflow;
@@ -17,12 +17,13 @@ const MOST_QUOTED: usize = 5;
 /// The weight from which on a word says something to a person who is told what was understood: verbs and above.
 const TELLING: u32 = 2;
 
-/// The account of a request with the answers to its questions. What the question about the steps quoted is said by its answer.
+/// The account of a request, `change` where it changed a workflow, with the answers to its questions. What the question about the steps quoted is said by its answer.
 pub(super) fn judge(
     request: &str,
     answers: &IndexMap<String, String>,
     language: &str,
     workflows: &[&Workflow],
+    change: bool,
 ) -> Account {
     let asked = with_answers(request, answers);
     let stands = asked.find(request.trim());
@@ -30,7 +31,8 @@ pub(super) fn judge(
         Some(at) => at..at + request.trim().len(),
         None => 0..0,
     };
-    account_but(&asked, language, workflows, answered)
+    let change = change.then(|| super::modify::words_of_changes(&asked, language));
+    account_but(&asked, language, workflows, &But { answered, change })
 }
 
 /// Whether too little of it is understood for anything to be built.

@@ -186,7 +186,7 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     let mut questions = reading.questions;
     let mut refusal = reading.refusal;
     let language = &reading.plan.language;
-    let mut account = gate::judge(request, &known.answers, language, &[&built.workflow]);
+    let mut account = gate::judge(request, &known.answers, language, &[&built.workflow], false);
     account.leaves_out(&reading.plan.unread);
     let empty = does_nothing(&reading.plan);
     let guess = gate::too_little(&account);
@@ -477,7 +477,7 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
         let Plan {
             language, unread, ..
         } = plan(input);
-        let mut account = judged(input, &language, &[&compiled.workflow]);
+        let mut account = judged(input, &language, &[&compiled.workflow], false);
         account.leaves_out(&unread);
         if !account.judged {
             let unused = cover::unused(&asked(input), &[&compiled.workflow]);
@@ -499,9 +499,20 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
 }
 
 /// The account of the request, with the answers that were given, against what was built.
-fn judged(input: &Map<String, Value>, language: &str, workflows: &[&Workflow]) -> Account {
+fn judged(
+    input: &Map<String, Value>,
+    language: &str,
+    workflows: &[&Workflow],
+    change: bool,
+) -> Account {
     let answers = by_topic(&answers(input));
-    gate::judge(text(input, "request"), &answers, language, workflows)
+    gate::judge(
+        text(input, "request"),
+        &answers,
+        language,
+        workflows,
+        change,
+    )
 }
 
 /// The account of a change: what it left out, and what neither the workflow before nor the one after answers for. A repair is read
@@ -518,7 +529,10 @@ fn changed(
     };
     let after = edit::apply(existing, &modification.ops, &mut new_id);
     let mut account = match (evidence::repair(input), &after) {
-        (None, Ok(after)) => judged(input, &modification.language, &[existing, after]),
+        (None, Ok(after)) => {
+            let made = !modification.ops.is_empty();
+            judged(input, &modification.language, &[existing, after], made)
+        }
         _ => Account::unjudged(),
     };
     account.leaves_out(&modification.unread);

@@ -56,7 +56,13 @@ fn made(message: &str, catalog: &Catalog) -> Meant {
     }
     let language = &reading.plan.language;
     let built = compile::compile(&reading.plan, catalog);
-    let account = gate::judge(message, &IndexMap::new(), language, &[&built.workflow]);
+    let account = gate::judge(
+        message,
+        &IndexMap::new(),
+        language,
+        &[&built.workflow],
+        false,
+    );
     if does_nothing(&reading.plan) || gate::too_little(&account) {
         return Meant::Ask(gate::question(message, &account, language).text);
     }

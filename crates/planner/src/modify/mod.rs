@@ -35,6 +35,8 @@ pub(crate) use said::{begins, is_said, meant, spoken};
 
 pub(super) use diff::changed_node;
 
+pub(crate) use words::of_changes as words_of_changes;
+
 use super::compile::existing::Patch;
 use super::cover;
 use super::lexicon::rx;

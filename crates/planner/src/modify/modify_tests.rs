@@ -401,3 +401,46 @@ fn another_day_keeps_the_time_of_day() {
         );
     }
 }
+
+/// What is missing of a change that was made, held against the workflow before and after it.
+fn missing(request: &str) -> Vec<String> {
+    use agentctl_n8n::edit;
+    let before = shop();
+    let made = modify(&before, request, Catalog::embedded());
+    let mut next = 0;
+    let mut new_id = || {
+        next += 1;
+        format!("new-{next}")
+    };
+    let after = edit::apply(&before, &made.ops, &mut new_id).expect("operations that apply");
+    let none = indexmap::IndexMap::new();
+    let both = [&before, &after];
+    let mut account = crate::gate::judge(request, &none, &made.language, &both, true);
+    account.leaves_out(&made.unread);
+    account.missing
+}
+
+#[test]
+fn the_words_of_a_change_that_was_made_are_explained() {
+    for request in [
+        "Post to #orders instead of #shop",
+        "Set the limit to 50.",
+        "Raise the limit of Orders to 50",
+        "Switch off Tell shop",
+        "Run it every day at 7:15 instead of every hour.",
+        "Rename Tell shop to Notify",
+        "Stelle das Limit von Orders auf 50",
+        "Remove Tell shop",
+    ] {
+        let made = modify(&shop(), request, Catalog::embedded());
+        assert!(!made.ops.is_empty(), "{request}");
+        let missing = missing(request);
+        assert!(missing.is_empty(), "{request}: {missing:?}");
+    }
+}
+
+#[test]
+fn what_a_change_left_out_is_missing() {
+    let request = "Set the limit to 50. Frobnicate the quux widely.";
+    assert!(!missing(request).is_empty(), "{:?}", missing(request));
+}

@@ -73,6 +73,13 @@ pub(super) fn places(text: &str, language: &str, class: &str) -> Vec<Range<usize
     found
 }
 
+/// Where any word of changes stands in a text: each place, in bytes.
+pub(crate) fn of_changes(text: &str, language: &str) -> Vec<Range<usize>> {
+    let all = classes(language).iter();
+    all.flat_map(|(class, _)| places(text, language, class))
+        .collect()
+}
+
 pub(super) fn has(text: &str, language: &str, class: &str) -> bool {
     !places(text, language, class).is_empty()
 }

@@ -1,0 +1,4 @@
+//! Requests as people say them: what was not understood is told, and the same request in other words gives the same graph.
+
+mod honest;
+mod same;
