@@ -178,7 +178,7 @@ impl Reading<'_> {
         for (n, phrase) in phrases.iter().enumerate().skip(1) {
             let column = self.concept(phrase) == "column"
                 && matches!(phrase.prep.as_str(), "in" | "into")
-                && phrase.names.first().is_some();
+                && !phrase.names.is_empty();
             // "the link in the description": where in a record it stands.
             let part = matches!(self.concept(phrase), "text" | "description")
                 && matches!(phrase.prep.as_str(), "in" | "into")
