@@ -27,12 +27,9 @@ fn shape(request: &str) -> Vec<String> {
             said(n, "operation")
         )
     });
-    let edges = workflow
-        .edges()
-        .into_iter()
-        .map(|(from, kind, output, to)| {
-            format!("{:?} {kind} {output} {:?}", place(from), place(&to.node))
-        });
+    let edges = workflow.edges().map(|(from, kind, output, to)| {
+        format!("{:?} {kind} {output} {:?}", place(from), place(&to.node))
+    });
     let mut edges: Vec<String> = edges.collect();
     edges.sort();
     nodes.chain(edges).collect()
