@@ -209,7 +209,17 @@ pub(super) fn event(chart: &Chart, times: &[TimeSpan]) -> Event {
             .before
             .iter()
             .find(|p| p.names.is_empty() && p.compared.is_none());
-        if let Some(head) = subject.and_then(|p| p.head) {
+        // "a webhook receives a signup": what comes is what starts it.
+        let comes = clause
+            .after
+            .iter()
+            .find(|p| p.names.is_empty() && p.compared.is_none() && p.prep.is_empty())
+            .filter(|_| verb.calls("RECEIVE"));
+        for head in [subject, comes]
+            .into_iter()
+            .flatten()
+            .filter_map(|p| p.head)
+        {
             event.told.insert(head);
             event
                 .brought

@@ -19,6 +19,7 @@ impl Reading<'_> {
             .several(clause)
             .or_else(|| self.between(clause))
             .or_else(|| self.compared(clause))
+            .or_else(|| self.equated(clause))
             .or_else(|| self.contained(clause))
             .or_else(|| self.holding(clause).filter(|_| clause.verb.is_none()))
             .or_else(|| self.aged(clause))
@@ -312,6 +313,27 @@ impl Reading<'_> {
             left,
             op: Cmp::Eq,
             right,
+        })
+    }
+
+    /// "country is Germany": a field, a form of to be, and a name.
+    fn equated(&self, clause: &Clause) -> Option<Cond> {
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        let [subject, value] = phrases.as_slice() else {
+            return None;
+        };
+        let joined = |p: &Phrase| !p.prep.is_empty() || p.listed;
+        if clause.verb.is_some() || joined(subject) || joined(value) {
+            return None;
+        }
+        let (from, to) = (subject.head?, value.head?);
+        let is = (from + 1..to).any(|at| self.chart.item(at).is("aux"));
+        let named = value.head(self.chart).is_some_and(|head| head.capital);
+        let left = self.left(subject).filter(|_| is && named)?;
+        Some(Cond::Compare {
+            left,
+            op: Cmp::Eq,
+            right: lit(self.words(value)),
         })
     }
 

@@ -9,9 +9,14 @@ use crate::time::TimeMeaning;
 impl Reading<'_> {
     /// The fields that a clause lists (in brackets, after "with", after a colon), as values of the data at hand.
     pub(super) fn fields(&self, i: usize) -> Vec<String> {
+        // How a call is made and what an answer is written in are no fields: "with POST", "with JSON".
+        const MADE_WITH: [&str; 10] = [
+            "json", "xml", "html", "csv", "get", "post", "put", "patch", "delete", "http",
+        ];
         let clause = self.clause_at(i);
         let plain = |p: &Phrase| {
             p.service.is_none()
+                && !MADE_WITH.contains(&self.words(p).to_lowercase().as_str())
                 && p.pronoun.is_none()
                 && p.numbers.is_empty()
                 && !p

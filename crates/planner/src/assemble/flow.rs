@@ -644,10 +644,25 @@ impl Reading<'_> {
         if tree.here().is_empty() && !starts {
             return;
         }
-        if let Some(condition) = self.condition(clause) {
-            let step = self.step(said, Does::Filter { condition });
-            tree.here().push(step);
+        let Some(condition) = self.condition(clause) else {
+            return;
+        };
+        // "… a signup whose country is Germany, do this, otherwise that": both ways are wanted.
+        let other = self
+            .clauses
+            .iter()
+            .filter(|c| c.from >= clause.to && c.sentence == clause.sentence)
+            .any(|c| c.intro == Intro::Else);
+        if starts && other && tree.open.is_empty() {
+            tree.open.push(Open::new(
+                said.to_owned(),
+                Kind::If(condition),
+                clause.sentence,
+            ));
+            return;
         }
+        let step = self.step(said, Does::Filter { condition });
+        tree.here().push(step);
     }
 
     fn act_into(&mut self, tree: &mut Tree, i: usize, clause: &Clause) {
