@@ -56,8 +56,7 @@ pub fn limits(pack: &Pack, options: &LimitOptions) -> Result<Budgets, CliError> 
 pub enum Start {
     New(RunOptions),
     Resume(Option<String>, Resume),
-    /// Of the run that is named, else of the active one.
-    Answer(Option<String>, Map<String, Value>, Resume),
+    Answer(String, Map<String, Value>, Resume),
 }
 
 pub fn activate(
@@ -75,7 +74,7 @@ pub fn activate(
     let resumed = match &start {
         Start::New(_) => None,
         Start::Resume(run, _) => Some(run.as_deref()),
-        Start::Answer(run, ..) => Some(run.as_deref()),
+        Start::Answer(run, ..) => Some(Some(run.as_str())),
     };
     let given_ahead = given_ahead(&start);
     let traces = Traces::start(session, resumed, out);
@@ -103,7 +102,7 @@ pub fn activate(
             }
             Start::Resume(run, resume) => run::advance(context, run.as_deref(), resume).await,
             Start::Answer(run, answers, resume) => {
-                run::answer(context, run.as_deref(), answers, resume).await
+                run::answer(context, Some(&run), answers, resume).await
             }
         };
         let held = match &ended {

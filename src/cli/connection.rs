@@ -21,6 +21,11 @@ pub fn unavailable(error: BackendError) -> CliError {
         BackendErrorKind::Unavailable => unreached(&error),
         _ => Exit::Failed,
     };
+    told(exit, error)
+}
+
+/// What went wrong, with what to do next where that is known.
+pub fn told(exit: Exit, error: BackendError) -> CliError {
     let told = CliError::new(exit, error.message);
     match error.hint {
         Some(hint) => told.hint(hint),

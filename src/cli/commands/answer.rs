@@ -82,6 +82,6 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
         true,
         out,
         false,
-        Start::Answer(Some(run_id), answers, resume),
+        Start::Answer(run_id, answers, resume),
     )
 }

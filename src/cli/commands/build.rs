@@ -2,6 +2,7 @@
 
 use crate::cli::activation::{self, Start};
 use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
+use crate::cli::connection;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::nearby;
 use crate::cli::output::Output;
@@ -156,7 +157,6 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
     )
 }
 
-/// The request as typed, or from stdin.
 /// A workflow of the project's own files is looked for before a run begins. Where an n8n keeps it, the run's first call finds out.
 fn known(session: &Session, workflow: &str) -> Result<(), CliError> {
     let backend = session.n8n()?.backend();
@@ -169,11 +169,7 @@ fn known(session: &Session, workflow: &str) -> Result<(), CliError> {
     })?;
     match found {
         Err(error) if error.kind == BackendErrorKind::NotFound => {
-            let told = CliError::usage(error.message);
-            Err(match error.hint {
-                Some(hint) => told.hint(hint),
-                None => told,
-            })
+            Err(connection::told(Exit::Usage, error))
         }
         // What else is wrong with it is told by the call that reads it.
         _ => Ok(()),

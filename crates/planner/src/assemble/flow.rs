@@ -74,11 +74,7 @@ impl Reading<'_> {
         if let Some((at, condition)) = self.starts_if() {
             let clause = self.clause_at(at).clone();
             let said = self.said(&clause);
-            let later = crate::cut::from(&self.clauses, at + 1);
-            let other = later
-                .iter()
-                .any(|c| c.sentence == clause.sentence && c.intro == Intro::Else);
-            if other {
+            if self.goes_otherwise(&clause) {
                 tree.open
                     .push(Open::new(said, Kind::If(condition), clause.sentence));
             } else {
@@ -648,12 +644,7 @@ impl Reading<'_> {
             return;
         };
         // "… a signup whose country is Germany, do this, otherwise that": both ways are wanted.
-        let other = self
-            .clauses
-            .iter()
-            .filter(|c| c.from >= clause.to && c.sentence == clause.sentence)
-            .any(|c| c.intro == Intro::Else);
-        if starts && other && tree.open.is_empty() {
+        if starts && self.goes_otherwise(clause) && tree.open.is_empty() {
             tree.open.push(Open::new(
                 said.to_owned(),
                 Kind::If(condition),
@@ -663,6 +654,14 @@ impl Reading<'_> {
         }
         let step = self.step(said, Does::Filter { condition });
         tree.here().push(step);
+    }
+
+    /// Whether the same sentence says later what is done otherwise.
+    fn goes_otherwise(&self, clause: &Clause) -> bool {
+        let later = self.clauses.iter().filter(|c| c.from >= clause.to);
+        later
+            .filter(|c| c.sentence == clause.sentence)
+            .any(|c| c.intro == Intro::Else)
     }
 
     fn act_into(&mut self, tree: &mut Tree, i: usize, clause: &Clause) {

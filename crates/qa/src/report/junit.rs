@@ -98,7 +98,6 @@ fn case(judged: &Judged, path: &str, threshold: Threshold, out: &mut String) -> 
 }
 
 /// Text for an element or an attribute; what XML cannot hold becomes a question mark.
-/// As text or in quotes of XML.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -28,6 +28,8 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     if let Some(code) = &args.explain {
         return explain(code, out);
     }
+    // Before an n8n is asked for anything.
+    let (only, ignore) = (codes(&args.only)?, codes(&args.ignore)?);
     #[cfg(feature = "full")]
     let sources = if live::is_asked(args) {
         live::sources(project, args, out)?
@@ -36,7 +38,6 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     };
     #[cfg(not(feature = "full"))]
     let sources = sources(args)?;
-    let (only, ignore) = (codes(&args.only)?, codes(&args.ignore)?);
     let waivers = settings::waivers(project)?;
     let known = args
         .baseline
@@ -237,27 +238,23 @@ fn known(finding: &Finding) -> Known {
     }
 }
 
-fn unknown_code(code: &str) -> CliError {
-    match rules::meant(code) {
-        Err(unknown) => CliError::usage(unknown.to_string()),
-        Ok(family) => CliError::usage(format!("{family:?} is a family of codes")),
-    }
-    .hint("docs/validation.md lists the codes")
+/// A code, or a family of codes, as it stands in findings.
+fn meant(typed: &str) -> Result<String, CliError> {
+    rules::meant(typed).map_err(|unknown| {
+        CliError::usage(unknown.to_string()).hint("docs/validation.md lists the codes")
+    })
 }
 
-/// The codes of an option, each as it stands in findings.
 fn codes(typed: &[String]) -> Result<Vec<String>, CliError> {
-    typed
-        .iter()
-        .map(|code| rules::meant(code).map_err(|_| unknown_code(code)))
-        .collect()
+    typed.iter().map(|code| meant(code)).collect()
 }
 
 /// Prints the page of a rule. A code may be given without its family when only one rule has the name.
 fn explain(code: &str, out: &Output) -> Result<Exit, CliError> {
-    let rule = rules::meant(code).ok().and_then(|code| rules::rule(&code));
-    let Some(rule) = rule else {
-        return Err(unknown_code(code));
+    let code = meant(code)?;
+    let Some(rule) = rules::rule(&code) else {
+        return Err(CliError::usage(format!("{code:?} is a family of codes"))
+            .hint("docs/validation.md lists the codes"));
     };
     out.answer(
         Exit::Complete,
