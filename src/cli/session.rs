@@ -555,15 +555,20 @@ fn listed(what: &str, name: &str, known: &[String]) -> String {
 /// No file of answers is larger.
 const MAX_ANSWERS: u64 = 16 * 1024 * 1024;
 
-/// What of the project stands over the built-in pack: who works in a folder that another one made has to know.
+/// What of the project stands over the built-in pack, or that the pack is the folder's own: who works in a folder that another one
+/// made has to know.
 pub fn tell_overrides(pack: &Pack, out: &Output) {
-    if !pack.overrides.is_empty() {
-        let files: Vec<String> = pack.overrides.iter().map(|file| plain_long(file)).collect();
-        out.note(&format!(
-            "this folder overrides the built-in pack: {}",
-            files.join(", ")
-        ));
+    if pack.overrides.is_empty() {
+        return;
     }
+    let files: Vec<String> = pack.overrides.iter().map(|file| plain_long(file)).collect();
+    let named = pack.named.as_deref().unwrap_or_default();
+    let name = named.split('/').next().unwrap_or_default();
+    let what = match name.is_empty() || crate::pack::is_shipped(name) {
+        true => "this folder overrides the built-in pack",
+        false => "the pack is this folder's own",
+    };
+    out.note(&format!("{what}: {}", files.join(", ")));
 }
 
 /// Answers given ahead: a JSON object, question id or topic → answer.

@@ -178,6 +178,11 @@ fn own_names(project: &Path, options: &LoadOptions) -> BTreeSet<String> {
         .collect()
 }
 
+/// Whether a pack of this name comes with the program.
+pub fn is_shipped(name: &str) -> bool {
+    name == BUILDER || NAMED.contains_key(name)
+}
+
 /// Whether `path` below a project is, byte for byte, the built-in file of that path.
 pub fn is_built_in(path: &str, bytes: &[u8]) -> bool {
     BUILT_IN.is_same(path, bytes) || NAMED.values().any(|pack| pack.is_same(path, bytes))

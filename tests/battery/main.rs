@@ -41,6 +41,8 @@ mod state;
 )]
 mod support;
 mod surroundings;
+mod tools;
+mod tools_pack;
 mod trust;
 mod trust_later;
 mod unasked;

@@ -79,10 +79,11 @@ fn answered(
         let body = read.unwrap_or_default();
         let why = said(&body, spec)
             .unwrap_or_else(|| format!("the server answered with status {status}"));
-        let rule = if needs_list && matches!(status, 404 | 410) && is_about_the_tool(&why) {
-            GONE
-        } else {
-            FAILED
+        let told = texts(&body, spec).any(is_about_the_tool);
+        let rule = match (needs_list, status) {
+            (true, 410) => GONE,
+            (true, 404) if told => GONE,
+            _ => FAILED,
         };
         return failed(&why, rule, status);
     }
@@ -116,9 +117,17 @@ fn answered(
 
 /// A server that no longer has a tool says so; one that has no such issue says something else.
 fn is_about_the_tool(why: &str) -> bool {
-    let why = why.to_lowercase();
-    why.contains("tool")
-        && (why.contains("not found") || why.contains("gone") || why.contains("no longer"))
+    let why = why.to_lowercase().replace('_', " ");
+    let gone = [
+        "not found",
+        "gone",
+        "no longer",
+        "unknown",
+        "no such",
+        "not exist",
+        "removed",
+    ];
+    why.contains("tool") && gone.iter().any(|word| why.contains(word))
 }
 
 fn unknown(why: &str, status: Option<u16>) -> Outcome {
@@ -139,9 +148,15 @@ fn failed(why: &str, rule: &str, status: u16) -> Outcome {
 
 /// What the body says of the reason, cut.
 fn said(body: &Value, spec: &AnswerSpec) -> Option<String> {
-    let mut texts = spec.error.iter().filter_map(|key| body.get(key)?.as_str());
-    let text = texts.find(|text| !text.trim().is_empty())?;
+    let text = texts(body, spec).find(|text| !text.trim().is_empty())?;
     Some(text.chars().take(MAX_SAID).collect())
+}
+
+/// The keys that say why.
+fn texts<'b>(body: &'b Value, spec: &AnswerSpec) -> impl Iterator<Item = &'b str> {
+    let keys = spec.error.iter();
+    let texts: Vec<&str> = keys.filter_map(|key| body.get(key)?.as_str()).collect();
+    texts.into_iter()
 }
 
 /// A list of tools in either of the forms that are in use: `[{id, name, description, parameters}]`, bare or under `tools`, and

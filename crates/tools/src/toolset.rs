@@ -180,6 +180,9 @@ impl Toolset for Tools {
             crate::call::REQUIRES => {
                 Some("list the tools first, take an id from that list, and fit its parameters")
             }
+            crate::answer::GONE => Some(
+                "list the tools once more, and try once with an id of the new list; then say that it did not work",
+            ),
             _ => None,
         }
     }

@@ -136,6 +136,14 @@ impl Gateway {
         self.found(name).map(|(_, head)| head)
     }
 
+    /// Whether the policy lets a role use a tool at all.
+    pub(crate) fn is_granted(&self, role: &str, name: &str) -> bool {
+        self.policy
+            .allowed_tools(role)
+            .iter()
+            .any(|tool| tool == name)
+    }
+
     /// A call of it may be let go in the middle. Of what another server's tool does nothing is known.
     pub(crate) fn only_reads(&self, name: &str) -> bool {
         self.tool(name).is_some_and(|head| !head.changes)

@@ -10,15 +10,19 @@ use agentctl_base::model::{ToolCall, ToolResult};
 use serde_json::{Map, Value};
 
 impl Driver<'_> {
-    /// What the program fills in of a call of this tool; None: nothing.
+    /// What the program fills in of a call of this tool; None: nothing, or the role has no such tool, which the gateway refuses.
     pub(super) fn bound(
         &self,
         step: &str,
+        role: &str,
         tool: &str,
     ) -> Result<Option<Map<String, Value>>, RunError> {
         let Some(tool) = self.pack.tools.get(tool).filter(|t| !t.bind.is_empty()) else {
             return Ok(None);
         };
+        if !self.gateway.is_granted(role, tool.id) {
+            return Ok(None);
+        }
         let (flow, log) = (self.recorder.flow, &self.recorder.log);
         let bound = flow::evaluated(flow, log, step, &tool.bind);
         bound

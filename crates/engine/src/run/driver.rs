@@ -253,7 +253,7 @@ impl Driver<'_> {
         if let Some(result) = self.settled(step, role, offered, call).await? {
             return Ok(Ok(result));
         }
-        let bound = self.bound(step, &call.name)?;
+        let bound = self.bound(step, role, &call.name)?;
         loop {
             if let Some(cause) = self.cancel.cause() {
                 return Ok(Err(Stop::Interrupted(cause)));

@@ -56,10 +56,9 @@ impl Driver<'_> {
             ));
         }
         let unsettled = evidence.iter().enumerate().any(|(at, call)| {
-            let later = evidence
-                .iter()
-                .skip(at + 1)
-                .any(|other| other.tool == call.tool && other.became == Became::Ok);
+            let later = evidence.iter().skip(at + 1).any(|other| {
+                kind_of(&other.tool) == kind_of(&call.tool) && other.became == Became::Ok
+            });
             call.changes && call.became != Became::Ok && !later
         });
         if unsettled && !tells_failure(reply) {
@@ -86,7 +85,18 @@ impl Driver<'_> {
         let below = format!("{path}/");
         let calls = self.recorder.view.calls.iter();
         let calls = calls.filter(|call| call.step == path || call.step.starts_with(&below));
-        calls.filter_map(|call| self.evidence_of(call)).collect()
+        let mut evidence: Vec<Evidence> = calls.filter_map(|call| self.evidence_of(call)).collect();
+        // Beside answers of real tools, what a mock says it did was not done.
+        if evidence
+            .iter()
+            .any(|call| !is_mock(call) && call.became == Became::Ok)
+        {
+            let mocks = evidence
+                .iter_mut()
+                .filter(|call| call.changes && is_mock(call));
+            mocks.for_each(|call| call.became = Became::Refused);
+        }
+        evidence
     }
 
     /// None: a flow, whose own calls count.
@@ -140,4 +150,13 @@ impl Driver<'_> {
         );
         known
     }
+}
+
+/// The tool without the number of the user's own one.
+fn kind_of(tool: &str) -> &str {
+    tool.trim_end_matches(|c: char| c.is_ascii_digit() || c == '_')
+}
+
+fn is_mock(call: &Evidence) -> bool {
+    call.result.get("mock") == Some(&Value::Bool(true))
 }

@@ -29,14 +29,53 @@ struct Work<'a> {
     clauses: Vec<String>,
     /// The tool that executes, and its two arguments.
     execute: (&'a str, &'a str, &'a str),
+    /// The tools were listed once more, since one of them was gone.
+    again: bool,
 }
 
 /// What stands between an instruction and what is handed over with it.
 pub(super) const HANDED: &str = "\n\n---\n";
 
-pub(super) fn next(task: Task<'_>, done: &[Done]) -> Result<Next, KitError> {
-    let work = Work::new(task)?;
-    work.go(done)
+/// The rule of a call of a tool that the system no longer has.
+const GONE: &str = "tools.gone";
+
+pub(super) fn next<'a>(task: Task<'a>, done: &'a [Done]) -> Result<Next, KitError> {
+    let list = task.entry()?.get("list").and_then(Value::as_str);
+    let gone = done
+        .iter()
+        .position(|made| !made.ok && rule_of(made) == GONE);
+    let (Some(list), Some(at)) = (list, gone) else {
+        return Work::new(task)?.go(done);
+    };
+    // The tools are listed once more, and the call is made with what is listed now; a second time it failed.
+    let (before, from) = done.split_at(at);
+    match from.get(1) {
+        None => Ok(Next::Call {
+            tool: list.to_owned(),
+            args: listing(&task),
+        }),
+        Some(listed) if listed.ok => {
+            let rest = from.get(2..).unwrap_or_default();
+            let mut work = Work::new(task)?;
+            work.tools = Listed::all(listed.content.get("tools"));
+            work.again = true;
+            work.go(&[before, rest].concat())
+        }
+        Some(listed) => Work::new(task)?.failed(listed, &[]).map(Next::Answer),
+    }
+}
+
+/// What the list is asked with: what the step reads under the names of `list_with`.
+fn listing(task: &Task<'_>) -> Value {
+    let names = task.entry().ok().and_then(|entry| entry.get("list_with"));
+    let named = texts(names).into_iter();
+    let values = named.filter_map(|name| Some((name.to_owned(), task.reads(name)?.clone())));
+    Value::Object(values.collect())
+}
+
+fn rule_of(made: &Done) -> &str {
+    let rule = made.content.get("rule").and_then(Value::as_str);
+    rule.unwrap_or_default()
 }
 
 impl<'a> Work<'a> {
@@ -69,6 +108,7 @@ impl<'a> Work<'a> {
                 text("id").unwrap_or("tool_id"),
                 text("parameters").unwrap_or("parameters"),
             ),
+            again: false,
             task,
             lexicon,
             acts,
@@ -329,16 +369,12 @@ impl<'a> Work<'a> {
 
     fn refused(&self) -> Result<Value, KitError> {
         let output = self.text("no_tool_for_it")?;
-        Ok(json!({"output": output, "data": {"error": "refused"}, "attachment": null}))
+        let error = if self.again { "tool_failed" } else { "refused" };
+        Ok(json!({"output": output, "data": {"error": error}, "attachment": null}))
     }
 
     fn failed(&self, made: &Done, told: &[(&Done, &str)]) -> Result<Value, KitError> {
-        let rule = made
-            .content
-            .get("rule")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let (text, error) = match rule {
+        let (text, error) = match rule_of(made) {
             "tools.timeout" => ("timed_out", "timeout"),
             "tools.unknown_outcome" | "settle" => ("unknown_outcome", "unknown"),
             "tools.requires" | "guard.address" => ("was_refused", "refused"),
