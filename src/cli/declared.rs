@@ -8,7 +8,7 @@ use agentctl_host::home;
 use agentctl_tools::{Addresses, Mode, Surroundings, Tools};
 
 /// The variable that says which tools are real.
-const TOOLS: &str = "AGENTCTL_TOOLS";
+pub const TOOLS: &str = "AGENTCTL_TOOLS";
 
 /// None: the pack has no tools of its own. What is not the real tool is told.
 pub fn tools(pack: &Pack, config: &Config, out: &Output) -> Result<Option<Tools>, CliError> {

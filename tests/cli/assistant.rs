@@ -241,3 +241,125 @@ fn a_project_does_not_say_which_addresses_may_be_reached() {
         ran.stderr
     );
 }
+
+#[test]
+fn as_workflows_of_n8n_it_has_no_error_and_only_the_task_is_the_models() {
+    let project = Project::new();
+    let ran = project.run(&["packs", "export", PACK, "--to", "n8n", "exported"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let read = |name: &str| -> Value {
+        let path = project.file("exported").join(name);
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let main = read("main_agent.json");
+    let node = |workflow: &Value, name: &str| -> Value {
+        let nodes = workflow["nodes"].as_array().unwrap();
+        nodes.iter().find(|n| n["name"] == name).unwrap()["parameters"].clone()
+    };
+    let inputs = &node(&main, "Call 'Jira Agent'")["workflowInputs"]["value"];
+    assert_eq!(
+        inputs["tenantID"],
+        "={{ $('SET USER').item.json.tenantId }}"
+    );
+    assert_eq!(inputs["userID"], "={{ $('SET USER').item.json.userID }}");
+    assert_eq!(
+        inputs["userPrompt"],
+        "={{ $('SET USER').item.json.chatInput }}"
+    );
+    let of_model = inputs
+        .as_object()
+        .unwrap()
+        .iter()
+        .filter(|(_, v)| v.as_str().unwrap().contains("$fromAI"));
+    assert_eq!(
+        of_model.map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["taskDescription"]
+    );
+    let jira = read("jira_agent.json");
+    assert_eq!(
+        node(&main, "Call 'Jira Agent'")["workflowId"]["value"],
+        jira["id"]
+    );
+    let tools = node(&jira, "CURRENT_USER_TOOLS");
+    assert_eq!(
+        tools["queryParameters"]["parameters"][1]["value"],
+        "={{ 'jira' }}"
+    );
+    assert!(!tools.to_string().contains("$fromAI"), "{tools}");
+    let files: Vec<String> = [
+        "main",
+        "jira",
+        "confluence",
+        "gitlab",
+        "sharepoint",
+        "trello",
+        "system",
+    ]
+    .map(|name| format!("exported/{name}_agent.json"))
+    .into();
+    let mut args = vec!["qa", "--output-format", "json"];
+    args.extend(files.iter().map(String::as_str));
+    let checked = project.run(&args);
+    assert_eq!(checked.code, 0, "{}", checked.stdout);
+}
+
+#[test]
+fn its_tools_do_what_their_tests_say_and_are_found_by_their_words() {
+    let project = Project::new();
+    let ran = project.run(&["tools", "test", "--pack", PACK]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.ends_with("7 calls, 0 wrong, 0 left out\n"),
+        "{}",
+        ran.stdout
+    );
+    let given = [
+        "--arg",
+        "tool_type=jira",
+        "--bind",
+        "tenantID=t",
+        "--bind",
+        "userID=without-jira",
+        "--pack",
+        PACK,
+    ];
+    let called = project.run(&[&["tools", "call", "current_user_tools"][..], &given].concat());
+    assert_eq!(called.code, 0, "{}", called.stderr);
+    assert!(
+        called.stdout.contains("\"mock\": true"),
+        "{}",
+        called.stdout
+    );
+    let other = project.run(&[
+        "tools",
+        "call",
+        "current_user_tools",
+        "--arg",
+        "tool_type=fax",
+        "--pack",
+        PACK,
+    ]);
+    assert_eq!(other.code, 5, "{}", other.stdout);
+    let found = project.run(&[
+        "tools",
+        "discover",
+        "sprint of a board in Trello",
+        "--pack",
+        PACK,
+        "--role",
+        "main_agent",
+        "--explain",
+    ]);
+    assert!(
+        found.stdout.lines().next().unwrap().contains("ask_trello"),
+        "{}",
+        found.stdout
+    );
+    let stats = project.run(&["tools", "stats", "--pack", PACK]);
+    assert!(
+        stats.stdout.contains("current_user_tools: 0 calls"),
+        "{}{}",
+        stats.stdout,
+        stats.stderr
+    );
+}

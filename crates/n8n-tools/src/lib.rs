@@ -6,6 +6,7 @@ mod arguments;
 pub mod backend;
 pub mod capability;
 pub mod claims;
+pub mod export;
 pub mod findings;
 pub mod guards;
 pub mod library;

@@ -11,11 +11,13 @@ use agentctl_base::BoxFuture;
 use agentctl_base::canonical::{canonical, sha256_hex};
 use agentctl_base::decision::Decision;
 use agentctl_engine::flow::Schema;
+use agentctl_engine::pack::Requires;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{
     Act, Answer, Change, Cx, Keep, Outcome, Performed, Plan, Planning, Read, Touches,
 };
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -92,10 +94,19 @@ impl Call {
         let Some(requires) = &self.made.tool.requires else {
             return Ok(());
         };
-        let tool = &requires.tool;
         let listed = cx
             .memory::<Seen>()
-            .and_then(|seen| seen.listed(cx.step, tool));
+            .and_then(|seen| seen.listed(cx.step, &requires.tool));
+        self.fits(requires, listed)
+    }
+
+    /// The call is one of those that were listed. `listed`: id → schema; None: nothing was.
+    pub(crate) fn fits(
+        &self,
+        requires: &Requires,
+        listed: Option<&BTreeMap<String, Value>>,
+    ) -> Result<(), Decision> {
+        let tool = &requires.tool;
         let Some(listed) = listed else {
             return Err(deny(REQUIRES, format!("{tool} was not called here before")));
         };
@@ -131,7 +142,7 @@ impl Call {
         }
     }
 
-    fn changes(&self) -> bool {
+    pub(crate) fn changes(&self) -> bool {
         let reads = self.made.tool.reads_when.as_ref().is_some_and(|when| {
             let mut variables = Map::new();
             variables.insert("args".into(), Value::Object(self.args.clone()));
@@ -140,7 +151,7 @@ impl Call {
         self.made.tool.changes && !reads
     }
 
-    async fn made(&self, bound: &Map<String, Value>) -> Outcome {
+    pub(crate) async fn made(&self, bound: &Map<String, Value>) -> Outcome {
         let changes = self.changes();
         let (shared, tool) = (&self.shared, &self.made.tool);
         let outcome = match (&self.made.http, &tool.mock) {

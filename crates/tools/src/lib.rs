@@ -4,13 +4,17 @@
 mod address;
 mod answer;
 mod call;
+mod direct;
 mod http;
 mod mock;
 mod places;
+mod registry;
 mod seen;
 mod toolset;
 
 pub use address::{Addresses, BadAddress};
+pub use direct::{Came, Given};
 pub use http::kinds;
 pub use mock::Mode;
+pub use registry::{Calls, Scored, Stands, ranked, wilson};
 pub use toolset::{Mocked, Surroundings, Tools};

@@ -13,6 +13,17 @@ fn flow_of(step: &str) -> &str {
     step.rsplit_once('/').map_or("", |(flow, _)| flow)
 }
 
+/// The ids that a list of tools holds, with the schema of each.
+pub(crate) fn ids(content: &Value) -> BTreeMap<String, Value> {
+    let tools = content.get("tools").and_then(Value::as_array);
+    let ids = tools.into_iter().flatten().filter_map(|tool| {
+        let id = tool.get("id")?.as_str()?;
+        let parameters = tool.get("parameters").cloned().unwrap_or_default();
+        Some((id.to_owned(), parameters))
+    });
+    ids.collect()
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// The tools whose results are asked for later.
@@ -44,16 +55,8 @@ impl Memory for Seen {
         if result.status != ToolStatus::Ok || !self.of.contains(&result.name) {
             return;
         }
-        let tools = result.content.get("tools").and_then(Value::as_array);
-        let ids = tools.into_iter().flatten().filter_map(|tool| {
-            let id = tool.get("id")?.as_str()?;
-            Some((
-                id.to_owned(),
-                tool.get("parameters").cloned().unwrap_or_default(),
-            ))
-        });
         let key = (flow_of(step).to_owned(), result.name.clone());
-        self.listed.insert(key, ids.collect());
+        self.listed.insert(key, ids(&result.content));
     }
     fn seen(&self, _: &ToolResult) -> Option<(String, String)> {
         None

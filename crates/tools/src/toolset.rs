@@ -57,6 +57,14 @@ impl Made {
         missing.next().map(str::to_owned)
     }
 
+    /// What of the arguments does not fit.
+    pub fn faults(&self, args: &Map<String, Value>) -> Vec<String> {
+        match &self.schema {
+            Ok(schema) => schema.faults(&Value::Object(args.clone())),
+            Err(why) => vec![why.clone()],
+        }
+    }
+
     /// Whether a call is answered by the mock.
     pub fn is_mock(&self, of: &Surroundings) -> bool {
         self.http.is_some()
@@ -116,6 +124,14 @@ impl Tools {
             .collect()
     }
 
+    pub(crate) fn made(&self, tool: &str) -> Option<&Arc<Made>> {
+        self.made.get(tool)
+    }
+
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        Arc::clone(&self.shared)
+    }
+
     /// The variable that a tool lacks to be the real one.
     pub fn lacks(&self, tool: &str) -> Option<String> {
         self.made.get(tool)?.lacks(&self.shared.surroundings)
@@ -148,8 +164,7 @@ impl Toolset for Tools {
     fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String> {
         let made = self.made.get(tool);
         let made = made.ok_or_else(|| format!("there is no tool {tool:?}"))?;
-        let schema = made.schema.as_ref().map_err(Clone::clone)?;
-        let faults = schema.faults(&Value::Object(args.clone()));
+        let faults = made.faults(&args);
         if !faults.is_empty() {
             return Err(faults.join("; "));
         }

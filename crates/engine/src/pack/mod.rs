@@ -16,6 +16,7 @@ mod root;
 mod skills;
 mod source;
 mod tool;
+mod tool_calls;
 mod tools;
 #[cfg(test)]
 mod tools_tests;

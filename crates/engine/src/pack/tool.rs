@@ -36,6 +36,8 @@ pub struct DeclaredTool {
     pub cache_s: Option<u64>,
     /// What it answers where the real one is not used.
     pub mock: Option<Value>,
+    /// Calls with what must come of each, from `tests.yaml` beside it: `{name, args, bind, after, expect}`. A run reads none of them.
+    pub tests: Vec<Value>,
     /// How messages call its file.
     pub file: String,
     pub place: Place,

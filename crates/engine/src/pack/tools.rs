@@ -5,6 +5,7 @@ use super::keys;
 use super::root::Root;
 use super::source::Source;
 use super::tool::{DeclaredTool, FLOW, Requires, ToolKind, ToolLimits};
+use super::tool_calls::{TESTS_FILE, calls_of};
 use crate::condition::Condition;
 use crate::nearest::nearest;
 use crate::vocabulary::{DeclaredName, Vocabulary};
@@ -83,7 +84,13 @@ pub(super) fn load(
         });
         let tool = reader.tool(&node, &id, mock, &source.file);
         problems.extend(reader.problems.into_sorted());
-        if let Some(tool) = tool {
+        let path_of_tests = format!("{TOOLS}/{id}/{TESTS_FILE}");
+        let tests = root.source(&path_of_tests, problems);
+        if let Some(mut tool) = tool {
+            if let Some(source) = tests {
+                tool.tests = calls_of(&source, problems);
+                sources.push((path_of_tests, source));
+            }
             tools.insert(id, tool);
         }
         if !source.is_built_in() {
@@ -212,6 +219,7 @@ impl Reader<'_> {
             limits,
             cache_s,
             mock,
+            tests: Vec::new(),
             file: file.to_owned(),
             place,
         })

@@ -1,5 +1,6 @@
 //! `agentctl packs`: which packs there are, what is in them, whether they do what their dialogues say, and a new one to begin with.
 
+mod export;
 mod new;
 mod test;
 
@@ -53,6 +54,11 @@ pub enum PacksCommand {
         #[arg(value_name = "NAME")]
         name: String,
     },
+    /// Write a pack of a main agent and agents that it calls as workflows of n8n
+    #[command(
+        after_help = "Example:\n  agentctl packs export assistant --to n8n n8n-assistant\n  agentctl qa n8n-assistant/*.json\n\nThe workflows of the called agents come first; n8n has to know them before the main one.\nExit code 2: the pack has no such agents, or a tool that n8n has no node for."
+    )]
+    Export(export::ExportArgs),
     /// Play the dialogues of a pack, and say which of their expectations hold
     #[command(
         after_help = "Examples:\n  agentctl packs test\n  agentctl packs test front-door --min 95\n  agentctl packs test front-door happy.yaml --only German\n  agentctl packs test front-door --report junit=packs.xml\n  agentctl packs test helpdesk ../more-dialogues.yaml --model anthropic::claude-sonnet-4-6\n\nEach dialogue is played in an empty folder that is deleted afterwards, with the offline model unless one is named.\nExit code 0: enough of the expectations hold; 1: not enough; 2: a mistake in a file."
@@ -65,6 +71,7 @@ pub fn packs(root: &Path, command: &PacksCommand, out: &Output) -> Result<Exit, 
         PacksCommand::List => list(root, out),
         PacksCommand::Show { pack } => show(&session::named_pack(root, pack, out)?, out),
         PacksCommand::New { name } => new::new(root, name, out),
+        PacksCommand::Export(args) => export::export(root, args, out),
         PacksCommand::Test(args) => test::test(root, args, out),
         PacksCommand::Check { pack } => check(root, pack.as_deref(), out),
         PacksCommand::Graph { pack } => {

@@ -1,5 +1,8 @@
 //! `agentctl tools`: the tools of a pack's own files, and the guard of replies.
 
+mod calls;
+mod find;
+
 use crate::cli::declared;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::{Output, write_bytes};
@@ -17,7 +20,7 @@ use std::path::Path;
 /// The tools that a pack's files declare
 #[derive(Debug, Subcommand)]
 #[command(
-    after_help = "Examples:\n  agentctl tools list --pack my-pack\n  agentctl tools check --pack my-pack"
+    after_help = "Examples:\n  agentctl tools list --pack my-pack\n  agentctl tools check --pack my-pack\n  agentctl tools test --pack my-pack"
 )]
 pub enum ToolsCommand {
     /// The tools of the pack, with what kind each is and whether it is the real one here
@@ -29,6 +32,24 @@ pub enum ToolsCommand {
     /// Look at the tool files: mistakes, descriptions that say too little, and variables that are not set
     #[command(after_help = "Example:\n  agentctl tools check --pack my-pack")]
     Check,
+    /// Make the calls of the tools' tests.yaml, and say which came to what it says
+    #[command(
+        after_help = "Examples:\n  agentctl tools test --pack my-pack\n  AGENTCTL_TOOLS=real agentctl tools test my_tool --pack my-pack\n\nMock data answers unless AGENTCTL_TOOLS=real; a call that changes something real is left out without --yes.\nExit code 0: all came to what they should; 1: one did not; 2: a mistake in a file."
+    )]
+    Test(calls::TestArgs),
+    /// Make one call of a tool, outside of any run
+    #[command(
+        after_help = "Example:\n  agentctl tools call my_tool --pack my-pack --arg query=leave --bind userID=me\n\nAn argument is text, or JSON where it begins with a bracket, a quotation mark or a digit. What a tool requires before is called with --after.\nExit code 0: it answered; 1: it failed, or nobody knows; 5: it was refused."
+    )]
+    Call(calls::CallArgs),
+    /// Which tool fits a need best: by its words, its health, and what came of its calls
+    #[command(
+        after_help = "Example:\n  agentctl tools discover \"open tickets\" --pack my-pack --explain"
+    )]
+    Discover(find::DiscoverArgs),
+    /// What came of each tool's calls in this project's runs
+    #[command(after_help = "Example:\n  agentctl tools stats --pack my-pack")]
+    Stats,
     /// Read sentences of replies with the calls behind them (JSON lines on stdin), and say of each whether it may be said
     #[command(
         after_help = "Example:\n  agentctl tools guard < sentences.jsonl\n\nA line in: {\"id\", \"sentence\", \"evidence\": [{\"tool\", \"effect\": \"reads|changes\", \"status\": \"ok|failed|refused|unknown\"}]}\nA line out: {\"id\", \"label\": \"promise|unsupported_act|contradicts_failure|fine\"}"
@@ -48,6 +69,10 @@ pub fn tools(root: &Path, command: &ToolsCommand, out: &Output) -> Result<Exit, 
         ToolsCommand::List => list(root, out),
         ToolsCommand::Show(args) => show(root, &args.tool, out),
         ToolsCommand::Check => check(root, out),
+        ToolsCommand::Test(args) => calls::test(root, args, out),
+        ToolsCommand::Call(args) => calls::call(root, args, out),
+        ToolsCommand::Discover(args) => find::discover(root, args, out),
+        ToolsCommand::Stats => find::stats(root, out),
     }
 }
 
@@ -141,13 +166,17 @@ fn list(root: &Path, out: &Output) -> Result<Exit, CliError> {
     )
 }
 
+fn named<'p>(pack: &'p Pack, name: &str) -> Result<&'p DeclaredTool, CliError> {
+    pack.tools.get(name).ok_or_else(|| {
+        let known: Vec<&str> = pack.tools.keys().map(String::as_str).collect();
+        CliError::usage(format!("the pack has no tool {name:?}"))
+            .hint(format!("its tools: {}", known.join(", ")))
+    })
+}
+
 fn show(root: &Path, name: &str, out: &Output) -> Result<Exit, CliError> {
     let (pack, tools) = made(root, out)?;
-    let Some(tool) = pack.tools.get(name) else {
-        let known: Vec<&str> = pack.tools.keys().map(String::as_str).collect();
-        return Err(CliError::usage(format!("the pack has no tool {name:?}"))
-            .hint(format!("its tools: {}", known.join(", "))));
-    };
+    let tool = named(&pack, name)?;
     let bound: Vec<String> = (tool.bind.iter())
         .map(|(name, from)| format!("{name} = {}", from.source()))
         .collect();

@@ -1,0 +1,169 @@
+//! Which tool fits a need best, out of what its file says and what came of its calls: text match × health × usefulness − cost − time.
+//! Pure: the same files and figures give the same list.
+
+use agentctl_engine::pack::DeclaredTool;
+use std::collections::BTreeMap;
+
+/// What came of a tool's calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Calls {
+    pub made: u64,
+    pub ok: u64,
+    /// Those whose result stood in a step that came to an accepted answer.
+    pub useful: u64,
+    pub refused: u64,
+    /// The middle time of the calls that succeeded, in milliseconds.
+    pub p50_ms: u64,
+}
+
+/// A tool with its score and what it is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored<'t> {
+    pub tool: &'t DeclaredTool,
+    /// From 0 (no word of the need) on.
+    pub text: f64,
+    /// 1: it is real here, and none of its calls failed; 0: it cannot be called.
+    pub health: f64,
+    /// The lower bound of the share of useful calls (Wilson, 95 %).
+    pub useful: f64,
+    /// Taken away: a tenth for a call that changes something, and up to a tenth for a slow one.
+    pub cost: f64,
+    pub score: f64,
+}
+
+/// How a tool stands here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stands {
+    Real,
+    Mock,
+    /// It lacks something of the environment.
+    Not,
+}
+
+/// The lower bound of Wilson's interval at 95 % for a share. Before there are calls, two of three count as good: nobody knows yet.
+pub fn wilson(good: u64, all: u64) -> f64 {
+    const Z: f64 = 1.96;
+    let share = |n: u64| u32::try_from(n).map_or(f64::from(u32::MAX), f64::from);
+    let (good, all) = (share(good) + 2.0, share(all) + 3.0);
+    let p = good / all;
+    let squared = Z * Z / all;
+    let spread = Z * ((p * (1.0 - p) + squared / 4.0) / all).sqrt();
+    ((p + squared / 2.0 - spread) / (1.0 + squared)).max(0.0)
+}
+
+/// The tools that have a word of the need, the best first; where two are equal, by name.
+pub fn ranked<'t>(
+    need: &str,
+    tools: impl IntoIterator<Item = &'t DeclaredTool>,
+    calls: &BTreeMap<String, Calls>,
+    stands: impl Fn(&DeclaredTool) -> Stands,
+) -> Vec<Scored<'t>> {
+    let tools: Vec<&DeclaredTool> = tools.into_iter().collect();
+    let texts: Vec<Vec<(String, f64)>> = tools.iter().map(|tool| words_of(tool)).collect();
+    let need = words(need);
+    let mut scored: Vec<Scored<'t>> = tools
+        .iter()
+        .zip(&texts)
+        .map(|(tool, text)| {
+            let text = matches(&need, text, &texts);
+            let calls = calls.get(tool.id).copied().unwrap_or_default();
+            let health = match stands(tool) {
+                Stands::Real => health(calls),
+                Stands::Mock => 0.5,
+                Stands::Not => 0.0,
+            };
+            let useful = wilson(calls.useful, calls.made);
+            let slow = (ratio(calls.p50_ms, 10_000)).min(1.0) / 10.0;
+            let cost = slow + if tool.changes { 0.1 } else { 0.0 };
+            let score = text * health * useful - if text > 0.0 { cost } else { 0.0 };
+            Scored {
+                tool,
+                text,
+                health,
+                useful,
+                cost,
+                score,
+            }
+        })
+        .filter(|scored| scored.text > 0.0)
+        .collect();
+    scored.sort_by(|a, b| {
+        b.score
+            .total_cmp(&a.score)
+            .then_with(|| a.tool.id.cmp(b.tool.id))
+    });
+    scored
+}
+
+fn ratio(a: u64, b: u64) -> f64 {
+    let small = |n: u64| u32::try_from(n).map_or(f64::from(u32::MAX), f64::from);
+    small(a) / small(b).max(1.0)
+}
+
+fn health(calls: Calls) -> f64 {
+    match calls.made.saturating_sub(calls.refused) {
+        0 => 1.0,
+        made => ratio(calls.ok, made),
+    }
+}
+
+/// The words of a text in lower case, three letters and more.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric());
+    let long = words.filter(|word| word.chars().count() > 2);
+    long.map(|word| stem(&word.to_lowercase())).collect()
+}
+
+/// Without the ending of a plural or of a form of a verb.
+fn stem(word: &str) -> String {
+    let ends = ["ing", "es", "ed", "en", "s"];
+    let cut = ends.iter().find_map(|end| word.strip_suffix(end));
+    match cut.filter(|cut| cut.chars().count() > 3) {
+        Some(cut) => cut.to_owned(),
+        None => word.to_owned(),
+    }
+}
+
+/// The words that a tool is found by, with the weight of where they stand.
+fn words_of(tool: &DeclaredTool) -> Vec<(String, f64)> {
+    let examples: Vec<String> = tool.examples.iter().map(ToString::to_string).collect();
+    let parts = [
+        (format!("{} {}", tool.id.replace('_', " "), tool.name), 3.0),
+        (tool.keywords.join(" "), 2.0),
+        (tool.category.clone(), 1.0),
+        (tool.description.clone(), 1.0),
+        (examples.join(" "), 0.5),
+    ];
+    let weighed = parts
+        .iter()
+        .flat_map(|(text, weight)| words(text).into_iter().map(move |word| (word, *weight)));
+    weighed.collect()
+}
+
+/// Okapi BM25 over the tools at hand, with the weights in place of counts.
+fn matches(need: &[String], text: &[(String, f64)], all: &[Vec<(String, f64)>]) -> f64 {
+    const K1: f64 = 1.2;
+    const B: f64 = 0.75;
+    let length = |of: &[(String, f64)]| ratio(u64::try_from(of.len()).unwrap_or(u64::MAX), 1);
+    let count = length(&[]).max(ratio(u64::try_from(all.len()).unwrap_or(u64::MAX), 1));
+    let mean = all.iter().map(|of| length(of)).sum::<f64>() / count.max(1.0);
+    let of_word = |word: &String| {
+        let weight: f64 = text
+            .iter()
+            .filter(|(w, _)| w == word)
+            .map(|(_, weight)| weight)
+            .sum();
+        let known = all
+            .iter()
+            .filter(|of| of.iter().any(|(w, _)| w == word))
+            .count();
+        let known = ratio(u64::try_from(known).unwrap_or(u64::MAX), 1);
+        let rare = ((count - known + 0.5) / (known + 0.5) + 1.0).ln();
+        rare * weight * (K1 + 1.0) / (weight + K1 * (1.0 - B + B * length(text) / mean.max(1.0)))
+    };
+    need.iter().map(of_word).sum()
+}
+
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod registry_tests;
