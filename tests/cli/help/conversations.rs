@@ -277,13 +277,14 @@ fn packs() {
     Usage: agentctl packs [OPTIONS] <COMMAND>
 
     Commands:
-      list   Every pack, built in or of this project
-      show   One pack: its flows, agents, data, and which of its files are this project's
-      check  Check every file of a pack, or of all; every mistake with file and line
-      graph  Draw a flow of a pack as a Mermaid diagram
-      new    Make a small pack in this project, to begin with
-      test   Play the dialogues of a pack, and say which of their expectations hold
-      help   Print this message or the help of the given subcommand(s)
+      list    Every pack, built in or of this project
+      show    One pack: its flows, agents, data, and which of its files are this project's
+      check   Check every file of a pack, or of all; every mistake with file and line
+      graph   Draw a flow of a pack as a Mermaid diagram
+      new     Make a small pack in this project, to begin with
+      export  Write a pack of a main agent and agents that it calls as workflows of n8n
+      test    Play the dialogues of a pack, and say which of their expectations hold
+      help    Print this message or the help of the given subcommand(s)
 
     Options:
     Example:
@@ -449,5 +450,35 @@ fn serve() {
     the one in AGENTCTL_SERVE_TOKEN, else a new one that it prints once to stderr.
     One line of JSON for each request goes to stderr. SIGTERM: no new turns, those under way get their
     reply, exit code 143.
+    ");
+}
+
+#[test]
+fn packs_export() {
+    insta::assert_snapshot!(help("packs export"), @"
+    Write a pack of a main agent and agents that it calls as workflows of n8n
+
+    Usage: agentctl packs export [OPTIONS] <PACK> <DIR>
+
+    Arguments:
+      <PACK>
+              Its name
+
+      <DIR>
+              The folder for the workflows; files of the same names in it are written anew
+
+    Options:
+          --to <TO>
+              What it becomes
+
+              [default: n8n]
+              [possible values: n8n]
+
+    Example:
+      agentctl packs export assistant --to n8n n8n-assistant
+      agentctl qa n8n-assistant/*.json
+
+    The workflows of the called agents come first; n8n has to know them before the main one.
+    Exit code 2: the pack has no such agents, or a tool that n8n has no node for.
     ");
 }

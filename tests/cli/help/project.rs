@@ -387,18 +387,23 @@ fn tools() {
     Usage: agentctl tools [OPTIONS] <COMMAND>
 
     Commands:
-      list   The tools of the pack, with what kind each is and whether it is the real one here
-      show   One tool as models are told of it, and what its file says besides
-      check  Look at the tool files: mistakes, descriptions that say too little, and variables that are
-             not set
-      guard  Read sentences of replies with the calls behind them (JSON lines on stdin), and say of each
-             whether it may be said
-      help   Print this message or the help of the given subcommand(s)
+      list      The tools of the pack, with what kind each is and whether it is the real one here
+      show      One tool as models are told of it, and what its file says besides
+      check     Look at the tool files: mistakes, descriptions that say too little, and variables that
+                are not set
+      test      Make the calls of the tools' tests.yaml, and say which came to what it says
+      call      Make one call of a tool, outside of any run
+      discover  Which tool fits a need best: by its words, its health, and what came of its calls
+      stats     What came of each tool's calls in this project's runs
+      guard     Read sentences of replies with the calls behind them (JSON lines on stdin), and say of
+                each whether it may be said
+      help      Print this message or the help of the given subcommand(s)
 
     Options:
     Examples:
       agentctl tools list --pack my-pack
       agentctl tools check --pack my-pack
+      agentctl tools test --pack my-pack
     ");
     insta::assert_snapshot!(help("tools list"), @"
     The tools of the pack, with what kind each is and whether it is the real one here
@@ -445,4 +450,94 @@ fn tools() {
     "ok|failed|refused|unknown"}]}
     A line out: {"id", "label": "promise|unsupported_act|contradicts_failure|fine"}
     "#);
+}
+
+#[test]
+fn tools_calls_and_figures() {
+    insta::assert_snapshot!(help("tools test"), @"
+    Make the calls of the tools' tests.yaml, and say which came to what it says
+
+    Usage: agentctl tools test [OPTIONS] [TOOL]
+
+    Arguments:
+      [TOOL]
+              One tool; without it all of the pack
+
+    Options:
+          --yes
+              Also make the calls that change something real
+
+    Examples:
+      agentctl tools test --pack my-pack
+      AGENTCTL_TOOLS=real agentctl tools test my_tool --pack my-pack
+
+    Mock data answers unless AGENTCTL_TOOLS=real; a call that changes something real is left out without
+    --yes.
+    Exit code 0: all came to what they should; 1: one did not; 2: a mistake in a file.
+    ");
+    insta::assert_snapshot!(help("tools call"), @"
+    Make one call of a tool, outside of any run
+
+    Usage: agentctl tools call [OPTIONS] <TOOL>
+
+    Arguments:
+      <TOOL>
+
+
+    Options:
+          --arg <NAME=VALUE>
+              An argument; may be given several times
+
+          --json <JSON>
+              All arguments as one JSON object
+
+          --bind <NAME=VALUE>
+              What the program would bind in a run; may be given several times
+
+          --after <NAME=VALUE>
+              An argument of the tool that must answer before; may be given several times
+
+          --yes
+              Make it also where it changes something
+
+    Example:
+      agentctl tools call my_tool --pack my-pack --arg query=leave --bind userID=me
+
+    An argument is text, or JSON where it begins with a bracket, a quotation mark or a digit. What a
+    tool requires before is called with --after.
+    Exit code 0: it answered; 1: it failed, or nobody knows; 5: it was refused.
+    ");
+    insta::assert_snapshot!(help("tools discover"), @r#"
+    Which tool fits a need best: by its words, its health, and what came of its calls
+
+    Usage: agentctl tools discover [OPTIONS] <NEED>
+
+    Arguments:
+      <NEED>
+              What is to be done, in words
+
+    Options:
+          --role <ROLE>
+              Only the tools that this role may use
+
+          --top <N>
+              So many at most
+
+              [default: 5]
+
+          --explain
+              Say what each score is made of
+
+    Example:
+      agentctl tools discover "open tickets" --pack my-pack --explain
+    "#);
+    insta::assert_snapshot!(help("tools stats"), @"
+    What came of each tool's calls in this project's runs
+
+    Usage: agentctl tools stats [OPTIONS]
+
+    Options:
+    Example:
+      agentctl tools stats --pack my-pack
+    ");
 }

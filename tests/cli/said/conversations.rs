@@ -138,7 +138,7 @@ fn a_pack_of_ones_own() {
     packs/desk/tests/first.yaml: 2 dialogues, 11 of 11
     11 of 11 expectations hold in 2 dialogues
     -- stderr --
-    this folder overrides the built-in pack: packs/desk/agents/helper.md, packs/desk/agents/offline.yaml, packs/desk/agents/policy.yaml, packs/desk/agents/turn.flow.yaml, packs/desk/data/texts.yaml, packs/desk/pack.yaml, packs/desk/skills/house-rules/SKILL.md
+    the pack is this folder's own: packs/desk/agents/helper.md, packs/desk/agents/offline.yaml, packs/desk/agents/policy.yaml, packs/desk/agents/turn.flow.yaml, packs/desk/data/texts.yaml, packs/desk/pack.yaml, packs/desk/skills/house-rules/SKILL.md
     ");
 }
 
@@ -258,4 +258,62 @@ fn what_would_be_served() {
     -- stderr --
     tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL is not set)
     "#);
+}
+
+#[test]
+fn tools_that_are_called_and_found() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("tools test --pack assistant"), @"
+    exit code 0
+    current_user_execute_tool · the open tickets: ok
+    current_user_execute_tool · a required parameter is not there: ok
+    current_user_execute_tool · a tool of another system: ok
+    current_user_execute_tool · nothing was listed before: ok
+    current_user_tools · the tools of a user who has Jira: ok
+    current_user_tools · nothing is set up: ok
+    current_user_tools · a system that there is not: ok
+    7 calls, 0 wrong, 0 left out
+    ");
+    insta::assert_snapshot!(project.said("tools call ask_jira --pack assistant"), @r#"
+    exit code 2
+    -- stderr --
+    error: ask_jira is a flow, which works only in a run
+    hint: agentctl chat PACK "…" has agents call it
+    "#);
+    insta::assert_snapshot!(project.said("tools call current_user_tools --arg tool_type=jira --bind tenantID=t --bind userID=without-jira --pack assistant"), @r#"
+    exit code 0
+    ok
+    {   "tools": [],   "mock": true,   "effect": "reads" }
+    "#);
+    insta::assert_snapshot!(project.said("tools discover trello --pack assistant --explain"), @"
+    exit code 0
+    0.624 ask_trello  = 3.48 (words) × 1.00 (health) × 0.21 (useful at least) − 0.10 (cost, time)
+    ");
+    insta::assert_snapshot!(project.said("tools stats --pack assistant"), @"
+    exit code 0
+    ask_confluence: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
+    ask_gitlab: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
+    ask_jira: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
+    ask_sharepoint: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
+    ask_system: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
+    ask_trello: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
+    current_user_execute_tool: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
+    current_user_tools: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
+    ");
+    insta::assert_snapshot!(project.said("packs export assistant --to n8n exported"), @"
+    exit code 0
+    exported/confluence_agent.json
+    exported/gitlab_agent.json
+    exported/jira_agent.json
+    exported/sharepoint_agent.json
+    exported/system_agent.json
+    exported/trello_agent.json
+    exported/main_agent.json
+    next: agentctl qa exported/*.json; import them into n8n in this order, choose the credentials there, and set INTEGRATION_URL and ASSISTANT_MODEL for it
+    ");
+    insta::assert_snapshot!(project.said("packs export front-door --to n8n exported"), @"
+    exit code 2
+    -- stderr --
+    error: the pack front-door has no agent that calls other agents, so there is no main agent to begin with
+    ");
 }

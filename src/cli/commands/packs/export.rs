@@ -19,7 +19,7 @@ pub struct ExportArgs {
     #[arg(value_name = "PACK")]
     pack: String,
     /// What it becomes
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, default_value = "n8n")]
     to: Target,
     /// The folder for the workflows; files of the same names in it are written anew
     #[arg(value_name = "DIR")]
