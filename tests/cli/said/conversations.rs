@@ -177,7 +177,7 @@ fn tools_list_show_and_check() {
     exit code 0
     ask_jira (flow, changes, real)
     Use this tool when the user wants something in Jira. This includes: - searching for issues, tickets, bugs and tasks - reading an issue, its status and its comments - creating issues, adding comments, assigning, moving to another status - reading a sprint with its tickets and story points The agent remembers nothing: taskDescription must say the whole task, with all facts from the conversation and from other agents.
-    parameters: {"type":"object","properties":{"taskDescription":{"type":"string","description":"What this agent shall do","with everything that it needs to know":null,"minLength":1}},"required":["taskDescription"],"additionalProperties":false}
+    parameters: {"type":"object","properties":{"taskDescription":{"type":"string","description":"What this agent shall do, with everything that it needs to know","minLength":1}},"required":["taskDescription"],"additionalProperties":false}
     bound by the program: tenantID = has(input.tenantId) ? input.tenantId : 'local', userID = has(input.userId) ? input.userId : 'you', locale = has(input.locale) ? input.locale : 'en-US', userPrompt = input.message
     file: built-in packs/assistant/tools/ask_jira/tool.yaml
     "#);
