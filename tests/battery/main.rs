@@ -30,6 +30,7 @@ mod records_used;
 mod records_user;
 mod secrets;
 mod served;
+mod served_acts;
 mod server;
 mod server_ends;
 mod servers;

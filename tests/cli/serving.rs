@@ -13,6 +13,13 @@ struct Served {
     address: String,
 }
 
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
 impl Served {
     fn start(project: &Project) -> Served {
         let mut command = project.command(&["serve", "--listen", "127.0.0.1:0", "--ready-json"]);
@@ -26,10 +33,11 @@ impl Served {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
         let ready: Value = serde_json::from_str(&line).unwrap();
-        assert_eq!(ready["packs"], json!(["assistant", "front-door"]));
         let address = ready["address"].as_str().unwrap();
         let address = address.strip_prefix("http://").unwrap().to_owned();
-        Served { child, address }
+        let served = Served { child, address };
+        assert_eq!(ready["packs"], json!(["assistant", "front-door"]));
+        served
     }
 
     fn post(&self, path: &str, body: &str) -> (String, Value) {

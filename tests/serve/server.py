@@ -18,7 +18,7 @@ class Server:
         if settings:
             with open(os.path.join(project, "agentctl.toml"), "w") as file:
                 file.write(settings)
-        env = {
+        self.env = {
             "PATH": os.environ["PATH"],
             "HOME": home,
             "AGENTCTL_HOME": home,
@@ -29,7 +29,7 @@ class Server:
         }
         self.log = open(os.path.join(self.folder, "log"), "ab")
         command = [os.path.abspath(binary), "--trust-once", "serve", "--listen", "127.0.0.1:0", "--ready-json", *more]
-        self.child = subprocess.Popen(command, cwd=project, env=env, stdout=subprocess.PIPE, stderr=self.log)
+        self.child = subprocess.Popen(command, cwd=project, env=self.env, stdout=subprocess.PIPE, stderr=self.log)
         ready = self.child.stdout.readline()
         if not ready:
             raise SystemExit(f"the server did not start: {open(self.log.name).read()}")
