@@ -27,6 +27,15 @@ struct Parsed<'a> {
     calls: Vec<(Place, String)>,
 }
 
+/// The flows that the steps of a file call, in its order; none where it cannot be read.
+pub fn called_by(text: &str, file: &str) -> Vec<String> {
+    let mut calls = Vec::new();
+    if let Ok(root) = yaml::read(text, file) {
+        find_calls(root.get("steps"), &mut calls);
+    }
+    calls.into_iter().map(|(_, name)| name).collect()
+}
+
 /// Reads a flow with those that it may call. On mistakes: all of them, file by file.
 pub fn load_with(
     text: &str,

@@ -11,7 +11,7 @@ use crate::vocabulary::Vocabulary;
 use agentctl_base::yaml::Problem;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The path of a flow's file below the pack's folder.
@@ -58,9 +58,12 @@ pub(super) fn flows(
         }
     }
     manifest::instantiate(of.instances, &mut sources, problems);
+    let calls: Calls<'_> = (sources.iter())
+        .map(|(name, source)| (name.as_str(), flow::called_by(&source.text, &source.file)))
+        .collect();
     let mut flows = IndexMap::new();
     for (name, source) in &sources {
-        let others = others(name, &sources);
+        let others = others(name, &sources, &calls);
         match flow::load_with(&source.text, &source.file, known, &others) {
             Ok(mut flow) => {
                 if let Some(base) = bases.get(name) {
@@ -84,9 +87,19 @@ pub(super) fn flows(
     (flows, sources)
 }
 
-/// The flows that a step of the one of this name may call.
-fn others<'s>(name: &str, sources: &'s IndexMap<String, Source>) -> Vec<FlowFile<'s>> {
-    let files = sources.iter().filter(|(other, _)| *other != name);
+/// Which flows each flow calls.
+type Calls<'a> = BTreeMap<&'a str, Vec<String>>;
+
+/// The flows that a step of the one of this name may call: all but itself and those that it stands below.
+fn others<'s>(
+    name: &str,
+    sources: &'s IndexMap<String, Source>,
+    calls: &Calls<'_>,
+) -> Vec<FlowFile<'s>> {
+    let below = reached(name, calls);
+    let files = sources.iter().filter(|(other, _)| {
+        *other != name && (below.contains(other.as_str()) || !reached(other, calls).contains(name))
+    });
     files
         .map(|(name, source)| FlowFile {
             name,
@@ -94,4 +107,21 @@ fn others<'s>(name: &str, sources: &'s IndexMap<String, Source>) -> Vec<FlowFile
             text: &source.text,
         })
         .collect()
+}
+
+/// The flows that one calls, and those that they call.
+fn reached<'c>(name: &str, calls: &'c Calls<'_>) -> BTreeSet<&'c str> {
+    let mut reached = BTreeSet::new();
+    let mut open: Vec<&str> = calls
+        .get(name)
+        .into_iter()
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    while let Some(next) = open.pop() {
+        if reached.insert(next) {
+            open.extend(calls.get(next).into_iter().flatten().map(String::as_str));
+        }
+    }
+    reached
 }

@@ -193,3 +193,19 @@ fn one_pattern_makes_several_flows() {
         "{told}"
     );
 }
+
+#[test]
+fn a_flow_by_a_name_may_call_another_one_of_its_pack() {
+    let call = "  - id: sub\n    call: helper\n    with: {task: \"'x'\", who: \"'y'\"}\n";
+    let pack = pack(&[("agents/turn.flow.yaml", &format!("{TURN}{call}"))]).unwrap();
+    assert!(pack.flows["turn"].flow.at("sub/work").is_some());
+    let circle = format!("{HELPER}  - {{id: up, call: turn, with: {{}}}}\n");
+    let told = told(&[
+        ("agents/turn.flow.yaml", &format!("{TURN}{call}")),
+        ("agents/helper.flow.yaml", &circle),
+    ]);
+    assert!(
+        told.contains("would call itself") || told.contains("there is no flow"),
+        "{told}"
+    );
+}
