@@ -1,0 +1,265 @@
+//! A sentence as it is compared: its words by what they mean, the segments they stand in, its values and names.
+
+use crate::names::{Name, names};
+use crate::text::{Kind, Token, tokens};
+use crate::values::{Value, values};
+use crate::words::{denies, is_small, is_tentative, sense};
+
+/// A word that says what the sentence is about.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Term {
+    pub sense: String,
+    pub stem: String,
+    pub at: usize,
+    pub segment: usize,
+    /// What stands before it denies it.
+    pub denied: bool,
+}
+
+/// Content words that a denial reaches.
+const REACH: usize = 2;
+
+/// Behind such a word something else begins than what is denied.
+fn is_joint(word: &str) -> bool {
+    matches!(
+        word,
+        "in" | "at"
+            | "of"
+            | "on"
+            | "for"
+            | "to"
+            | "from"
+            | "by"
+            | "with"
+            | "during"
+            | "after"
+            | "before"
+            | "since"
+            | "and"
+    )
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Statement {
+    pub text: String,
+    pub tokens: Vec<Token>,
+    /// Of each token.
+    segments: Vec<usize>,
+    pub terms: Vec<Term>,
+    pub values: Vec<Value>,
+    pub names: Vec<Name>,
+}
+
+impl Statement {
+    pub fn of(text: &str) -> Statement {
+        let tokens = tokens(text);
+        let values = values(&tokens);
+        let segments = segments(&tokens, &values);
+        let mut statement = Statement {
+            text: text.to_owned(),
+            names: names(&tokens, &values),
+            terms: Vec::new(),
+            tokens,
+            segments,
+            values,
+        };
+        statement.terms = statement.terms();
+        statement
+    }
+
+    pub fn segment(&self, token: usize) -> usize {
+        self.segments.get(token).copied().unwrap_or_default()
+    }
+
+    /// Whether the part around a token says what is planned or possible.
+    pub fn is_tentative(&self, token: usize) -> bool {
+        let segment = self.segment(token);
+        let valued = |at: usize| self.values.iter().any(|v| (v.from..v.to).contains(&at));
+        let here = self
+            .tokens
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| self.segment(*at) == segment && !valued(*at));
+        let mut last = "";
+        for word in here.map(|(_, token)| token.fold.as_str()) {
+            if is_tentative(word) || matches!(last, "was" | "were") && word == "to" {
+                return true;
+            }
+            last = word;
+        }
+        false
+    }
+
+    /// Whether something is denied in the part around a token.
+    pub fn is_denied(&self, token: usize) -> bool {
+        let segment = self.segment(token);
+        let without = self
+            .tokens
+            .iter()
+            .enumerate()
+            .any(|(at, t)| t.fold == "without" && self.segment(at) == segment);
+        without
+            || self
+                .terms
+                .iter()
+                .any(|term| term.segment == segment && term.denied)
+    }
+
+    /// What was done, by the participle or the past behind which a name stands with its preposition: `built in NAME`.
+    pub fn deed_before(&self, token: usize) -> Option<String> {
+        let before = self.tokens.get(..token)?.iter().rev().skip(1);
+        let word = before
+            .take_while(|t| t.kind == Kind::Word)
+            .find(|t| !is_small(&t.fold))?;
+        let past = word.fold.ends_with("ed") || crate::words::is_irregular(&word.fold);
+        past.then(|| sense(&word.stem))
+    }
+
+    /// The word before a token, in lower case; empty: there is none.
+    pub fn word_before(&self, token: usize) -> &str {
+        let before = token.checked_sub(1).and_then(|at| self.tokens.get(at));
+        before.map_or("", |token| token.fold.as_str())
+    }
+
+    /// Whether a token is part of a name.
+    pub fn is_named(&self, token: usize) -> bool {
+        self.names
+            .iter()
+            .any(|name| (name.from..name.to).contains(&token))
+    }
+
+    /// Whether it speaks of what the sentence before it named.
+    pub fn points_back(&self) -> bool {
+        let first = self.tokens.iter().take(4).map(|token| token.fold.as_str());
+        let mut pointing = first.filter(|word| {
+            matches!(
+                *word,
+                "it" | "its"
+                    | "they"
+                    | "them"
+                    | "their"
+                    | "this"
+                    | "these"
+                    | "those"
+                    | "he"
+                    | "she"
+                    | "each"
+                    | "both"
+            )
+        });
+        pointing.next().is_some()
+    }
+
+    /// The year that a value is of: the nearest in its segment, else the only one of the sentence.
+    pub fn year_of(&self, value: &Value) -> Option<i32> {
+        if let Some(year) = value.year() {
+            return Some(year);
+        }
+        let segment = self.segment(value.from);
+        let dated = || self.values.iter().filter_map(|v| Some((v, v.year()?)));
+        let near = dated().filter(|(v, _)| self.segment(v.from) == segment);
+        let distance = |v: &Value| v.from.max(value.from) - v.from.min(value.from);
+        if let Some((_, year)) = near.min_by_key(|(v, _)| distance(v)) {
+            return Some(year);
+        }
+        let mut years = dated().map(|(_, year)| year);
+        let first = years.next()?;
+        years.all(|year| year == first).then_some(first)
+    }
+
+    fn terms(&self) -> Vec<Term> {
+        let mut terms = Vec::new();
+        // Content words that a denial still reaches, and the segment that it stands in.
+        let mut denial: Option<(usize, usize)> = None;
+        for (at, token) in self.tokens.iter().enumerate() {
+            let segment = self.segment(at);
+            let named = self.is_named(at);
+            let over = |(left, of): (usize, usize)| {
+                left == 0 || of != segment || left < REACH && is_joint(&token.fold)
+            };
+            if named || denial.is_some_and(over) {
+                denial = None;
+            }
+            if token.kind != Kind::Word {
+                continue;
+            }
+            if denies(&token.fold) && !self.is_limit(at) {
+                denial = Some((REACH, segment));
+                continue;
+            }
+            let valued = self
+                .values
+                .iter()
+                .any(|v| (v.from..v.to).contains(&at) && !v.dimension().starts_with("count"));
+            if valued || is_small(&token.fold) || token.fold.len() < 2 {
+                continue;
+            }
+            terms.push(Term {
+                sense: sense(&token.stem),
+                stem: token.stem.clone(),
+                at,
+                segment,
+                denied: denial.is_some(),
+            });
+            if let Some((left, _)) = &mut denial {
+                *left -= 1;
+            }
+        }
+        terms
+    }
+
+    /// `no less than`, `not only`, `and not of`: no deed is denied.
+    fn is_limit(&self, at: usize) -> bool {
+        let next = self.tokens.get(at + 1).map_or("", |t| t.fold.as_str());
+        let before = at
+            .checked_sub(1)
+            .and_then(|at| self.tokens.get(at))
+            .map_or("", |t| t.fold.as_str());
+        matches!(next, "less" | "fewer" | "more" | "only" | "just" | "doubt")
+            || is_joint(next)
+            || before == "and"
+            || before == "but"
+    }
+}
+
+/// Parts of a sentence: between marks, and at `and` where values stand on both sides.
+fn segments(tokens: &[Token], values: &[Value]) -> Vec<usize> {
+    let has_value = |from: usize, to: usize| {
+        values
+            .iter()
+            .any(|v| (from..to).contains(&v.from) && !v.apart)
+    };
+    let inside = |at: usize| values.iter().any(|v| v.from < at && at < v.to);
+    let is_mark =
+        |token: &Token| matches!(token.fold.as_str(), "," | ";" | ":" | "(" | ")" | "–" | "—");
+    let splits = |token: &Token| {
+        matches!(
+            token.fold.as_str(),
+            "while" | "whereas" | "but" | "although" | "though" | "because" | "which" | "who"
+        )
+    };
+    let mut segment = 0;
+    let mut begun = 0;
+    let mut out = Vec::with_capacity(tokens.len());
+    for (at, token) in tokens.iter().enumerate() {
+        let ends = if inside(at) {
+            false
+        } else if token.fold == "and" {
+            let to = tokens
+                .iter()
+                .enumerate()
+                .skip(at)
+                .find(|(_, t)| is_mark(t))
+                .map_or(tokens.len(), |(to, _)| to);
+            has_value(begun, at) && has_value(at, to)
+        } else {
+            is_mark(token) || splits(token)
+        };
+        if ends {
+            segment += 1;
+            begun = at;
+        }
+        out.push(segment);
+    }
+    out
+}

@@ -1,0 +1,144 @@
+//! Sentences and tokens of a text, with their places.
+
+use crate::words::stem;
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Word,
+    Number,
+    Mark,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Token {
+    /// As it stands.
+    pub text: String,
+    /// In lower case.
+    pub fold: String,
+    pub stem: String,
+    pub kind: Kind,
+    /// It begins with a capital letter.
+    pub capital: bool,
+}
+
+/// The sentences of a text, each as it stands there.
+pub(crate) fn sentences(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for line in text.split(['\n', '\r']) {
+        let mut from = 0;
+        for (at, mark) in line.char_indices() {
+            if !matches!(mark, '.' | '!' | '?') {
+                continue;
+            }
+            let end = after_quotes(line, at + mark.len_utf8());
+            if ends_here(line, from, at, end) {
+                push(line, from, end, &mut found);
+                from = end;
+            }
+        }
+        push(line, from, line.len(), &mut found);
+    }
+    found
+}
+
+fn push<'a>(line: &'a str, from: usize, to: usize, found: &mut Vec<&'a str>) {
+    let sentence = line.get(from..to).unwrap_or_default().trim();
+    let sentence = sentence.trim_start_matches(['-', '*', '#', '>', '|', ' ']);
+    if sentence.chars().any(char::is_alphanumeric) {
+        found.push(sentence);
+    }
+}
+
+fn after_quotes(line: &str, mut at: usize) -> usize {
+    while let Some(next) = line.get(at..).and_then(|rest| rest.chars().next()) {
+        if !matches!(next, '"' | '”' | '“' | '’' | ')' | '»') {
+            break;
+        }
+        at += next.len_utf8();
+    }
+    at
+}
+
+/// Whether the mark at `at` ends a sentence: a blank and a capital, a figure or a quotation mark follow, and no abbreviation stands before.
+fn ends_here(line: &str, from: usize, at: usize, end: usize) -> bool {
+    let rest = line.get(end..).unwrap_or_default();
+    let next = rest.trim_start();
+    if next.is_empty() {
+        return true;
+    }
+    let begins = next.starts_with(|c: char| {
+        c.is_uppercase() || c.is_ascii_digit() || matches!(c, '"' | '“' | '„' | '«' | '(')
+    });
+    if rest.len() == next.len() || !begins {
+        return false;
+    }
+    let before = line.get(from..at).unwrap_or_default();
+    let word = before
+        .rsplit(|c: char| c.is_whitespace())
+        .next()
+        .unwrap_or_default();
+    let initial = word.chars().count() == 1 && word.starts_with(char::is_uppercase);
+    let short = [
+        "Dr", "Mr", "Mrs", "Ms", "St", "Prof", "No", "Nr", "approx", "e.g", "i.e", "ca", "vs",
+        "Inc", "Ltd", "Co",
+    ];
+    !initial && !short.contains(&word)
+}
+
+/// The tokens of a sentence.
+pub(crate) fn tokens(text: &str) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let (kind, length) = if first.is_alphabetic() {
+            (Kind::Word, word_length(rest))
+        } else if first.is_ascii_digit() {
+            (Kind::Number, number_length(rest))
+        } else {
+            (Kind::Mark, first.len_utf8())
+        };
+        let (text, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        rest = after;
+        if !first.is_whitespace() {
+            let fold = text.to_lowercase().replace('’', "'");
+            tokens.push(Token {
+                stem: stem(&fold),
+                fold,
+                capital: first.is_uppercase(),
+                kind,
+                text: text.to_owned(),
+            });
+        }
+    }
+    tokens
+}
+
+fn word_length(rest: &str) -> usize {
+    let mut length = 0;
+    let mut chars = rest.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let joins = matches!(c, '-' | '\'' | '’')
+            && chars.peek().is_some_and(|(_, next)| next.is_alphabetic());
+        if !c.is_alphabetic() && !joins {
+            break;
+        }
+        length = at + c.len_utf8();
+    }
+    length
+}
+
+/// Digits, with points, commas and colons between them.
+fn number_length(rest: &str) -> usize {
+    let mut length = 0;
+    let mut chars = rest.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let joins = matches!(c, '.' | ',' | ':')
+            && chars.peek().is_some_and(|(_, next)| next.is_ascii_digit());
+        if !c.is_ascii_digit() && !joins {
+            break;
+        }
+        length = at + c.len_utf8();
+    }
+    length
+}

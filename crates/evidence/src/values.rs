@@ -1,0 +1,469 @@
+//! Numbers with their units, dates and clock times of a sentence, brought to one measure each.
+
+use crate::text::{Kind, Token};
+use crate::words::{is_small, month, number, scale, unit};
+
+/// How far a number is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bound {
+    Exact,
+    About,
+    AtLeast,
+    AtMost,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum What {
+    /// `step`: one unit of the last place that was written.
+    Quantity {
+        dimension: String,
+        amount: f64,
+        step: f64,
+    },
+    /// At least a year or a month.
+    Date {
+        year: Option<i32>,
+        month: Option<u32>,
+        day: Option<u32>,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Value {
+    /// The first token, and the one behind the last.
+    pub from: usize,
+    pub to: usize,
+    pub what: What,
+    pub bound: Bound,
+    /// It is one end of a range, or a name (`unit 11`): it is compared with nothing.
+    pub apart: bool,
+}
+
+impl Value {
+    pub fn year(&self) -> Option<i32> {
+        match self.what {
+            What::Date { year, .. } => year,
+            What::Quantity { .. } => None,
+        }
+    }
+
+    pub fn dimension(&self) -> &str {
+        match &self.what {
+            What::Quantity { dimension, .. } => dimension,
+            What::Date { .. } => "date",
+        }
+    }
+
+    /// Whether the two say the same, as far as both say it. They are of one dimension.
+    pub fn agrees(&self, other: &Value) -> bool {
+        match (&self.what, &other.what) {
+            (
+                What::Quantity {
+                    amount: a, step: x, ..
+                },
+                What::Quantity {
+                    amount: b, step: y, ..
+                },
+            ) => {
+                let near = (a - b).abs() <= x.max(*y) / 2.0 + a.abs() * 1e-9;
+                let loose = self.bound == Bound::About || other.bound == Bound::About;
+                near || loose && (a - b).abs() <= 0.15 * a.abs().max(b.abs())
+                    || self.bound == Bound::AtLeast && b >= a
+                    || other.bound == Bound::AtLeast && a >= b
+                    || self.bound == Bound::AtMost && b <= a
+                    || other.bound == Bound::AtMost && a <= b
+            }
+            (
+                What::Date { year, month, day },
+                What::Date {
+                    year: y,
+                    month: m,
+                    day: d,
+                },
+            ) => {
+                let same = |a: Option<i64>, b: Option<i64>| a.is_none() || b.is_none() || a == b;
+                same(year.map(i64::from), y.map(i64::from))
+                    && same(month.map(i64::from), m.map(i64::from))
+                    && same(day.map(i64::from), d.map(i64::from))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The values of a sentence, in its order.
+pub(crate) fn values(tokens: &[Token]) -> Vec<Value> {
+    let mut found: Vec<Value> = Vec::new();
+    let mut at = 0;
+    while at < tokens.len() {
+        let next = date(tokens, at).or_else(|| quantity(tokens, at));
+        match next {
+            Some(value) => {
+                at = value.to.max(at + 1);
+                found.push(value);
+            }
+            None => at += 1,
+        }
+    }
+    ranges(tokens, &mut found);
+    with_years(&mut found);
+    found
+}
+
+/// A day without a year is of the only year that the sentence names: `1987: on 12 October …`.
+fn with_years(values: &mut [Value]) {
+    let mut years: Vec<i32> = values.iter().filter_map(Value::year).collect();
+    years.dedup();
+    let [only] = years.as_slice() else { return };
+    for value in values.iter_mut() {
+        if let What::Date {
+            year: year @ None, ..
+        } = &mut value.what
+        {
+            *year = Some(*only);
+        }
+    }
+}
+
+/// Both ends of `30 to 70 percent` and `between 2 and 3 hours`.
+fn ranges(tokens: &[Token], values: &mut [Value]) {
+    let ends: Vec<(usize, usize)> = values.iter().map(|v| (v.from, v.to)).collect();
+    for (n, pair) in ends.windows(2).enumerate() {
+        let &[(from, left), (right, _)] = pair else {
+            continue;
+        };
+        let between: Vec<&str> = tokens
+            .get(left..right)
+            .unwrap_or_default()
+            .iter()
+            .map(|t| t.fold.as_str())
+            .collect();
+        let word = |at: Option<usize>| at.and_then(|at| tokens.get(at)).map(|t| t.fold.as_str());
+        let is_range = matches!(between.as_slice(), ["to" | "-" | "–" | "until" | "or"])
+            && right == left + 1
+            || between == ["and"] && word(from.checked_sub(1)) == Some("between");
+        if is_range {
+            values
+                .iter_mut()
+                .skip(n)
+                .take(2)
+                .for_each(|value| value.apart = true);
+        }
+    }
+}
+
+fn fold(tokens: &[Token], at: usize) -> &str {
+    tokens.get(at).map_or("", |token| token.fold.as_str())
+}
+
+fn whole(tokens: &[Token], at: usize) -> Option<u32> {
+    let token = tokens.get(at).filter(|token| token.kind == Kind::Number)?;
+    token.text.parse().ok()
+}
+
+fn day(tokens: &[Token], at: usize) -> Option<u32> {
+    whole(tokens, at).filter(|day| (1..=31).contains(day))
+}
+
+fn year(tokens: &[Token], at: usize) -> Option<i32> {
+    let token = tokens
+        .get(at)
+        .filter(|token| token.kind == Kind::Number && token.text.len() == 4)?;
+    token
+        .text
+        .parse()
+        .ok()
+        .filter(|year| (1000..2200).contains(year))
+}
+
+/// `14 May 2021`, `May 14, 2021`, `May 2021`, `2021-05-14`, `2021`.
+fn date(tokens: &[Token], at: usize) -> Option<Value> {
+    let made = |to: usize, year: Option<i32>, month: Option<u32>, day: Option<u32>| {
+        Some(Value {
+            from: at,
+            to,
+            what: What::Date { year, month, day },
+            bound: Bound::Exact,
+            apart: false,
+        })
+    };
+    let named = |at: usize| {
+        tokens
+            .get(at)
+            .filter(|t| t.kind == Kind::Word && t.capital)
+            .and_then(|t| month(&t.fold))
+    };
+    if let Some(d) = day(tokens, at) {
+        let ordinal = usize::from(matches!(fold(tokens, at + 1), "st" | "nd" | "rd" | "th"));
+        let of = usize::from(fold(tokens, at + 1 + ordinal) == "of");
+        let m = at + 1 + ordinal + of;
+        if let Some(month) = named(m) {
+            let comma = usize::from(fold(tokens, m + 1) == ",");
+            return match year(tokens, m + 1 + comma) {
+                Some(y) => made(m + 2 + comma, Some(y), Some(month), Some(d)),
+                None => made(m + 1, None, Some(month), Some(d)),
+            };
+        }
+    }
+    if let Some(month) = named(at) {
+        if let Some(y) = year(tokens, at + 1) {
+            return made(at + 2, Some(y), Some(month), None);
+        }
+        let d = day(tokens, at + 1)?;
+        let comma = usize::from(fold(tokens, at + 2) == ",");
+        return match year(tokens, at + 2 + comma) {
+            Some(y) => made(at + 3 + comma, Some(y), Some(month), Some(d)),
+            None => made(at + 2, None, Some(month), Some(d)),
+        };
+    }
+    let y = year(tokens, at)?;
+    if fold(tokens, at + 1) == "-" && fold(tokens, at + 3) == "-" {
+        return made(
+            at + 5,
+            Some(y),
+            whole(tokens, at + 2),
+            whole(tokens, at + 4),
+        );
+    }
+    let before = at.checked_sub(1).map_or("", |before| fold(tokens, before));
+    let dated = matches!(
+        before,
+        "in" | "of"
+            | "since"
+            | "until"
+            | "till"
+            | "by"
+            | "from"
+            | "during"
+            | "before"
+            | "after"
+            | "year"
+            | "and"
+            | "to"
+            | "for"
+            | "summer"
+            | "winter"
+            | "spring"
+            | "autumn"
+            | "early"
+            | "late"
+            | "-"
+            | "–"
+            | "("
+            | ""
+    );
+    let counted = unit_at(tokens, at + 1).is_some() || counted_noun(tokens, at + 1).is_some();
+    (dated || !counted)
+        .then(|| made(at + 1, Some(y), None, None))
+        .flatten()
+}
+
+/// The amount of a number as it is written, and one unit of its last place.
+fn amount(text: &str) -> Option<(f64, f64)> {
+    if text.contains(':') {
+        return None;
+    }
+    let groups = |mark: char| {
+        let mut parts = text.split(mark);
+        parts
+            .next()
+            .is_some_and(|first| (1..=3).contains(&first.len()))
+            && parts.all(|part| part.len() == 3)
+    };
+    let plain = match (text.contains(','), text.contains('.')) {
+        (true, true) if text.rfind('.') > text.rfind(',') => text.replace(',', ""),
+        (true, true) => text.replace('.', "").replace(',', "."),
+        (true, false) if groups(',') => text.replace(',', ""),
+        (true, false) => text.replace(',', "."),
+        (false, true) if text.matches('.').count() > 1 => text.replace('.', ""),
+        _ => text.to_owned(),
+    };
+    let places = plain.split_once('.').map_or(0, |(_, places)| places.len());
+    Some((
+        plain.parse().ok()?,
+        10f64.powi(-i32::try_from(places).ok()?),
+    ))
+}
+
+/// `24`, `twenty-four`, `three`.
+fn written(token: &Token) -> Option<(f64, f64)> {
+    if token.kind == Kind::Number {
+        return amount(&token.text);
+    }
+    if let Some((tens, ones)) = token.fold.split_once('-') {
+        let (tens, ones) = (number(tens)?, number(ones)?);
+        return (tens >= 20.0 && ones < 10.0).then_some((tens + ones, 1.0));
+    }
+    Some((number(&token.fold)?, 1.0))
+}
+
+fn clock(tokens: &[Token], at: usize) -> Option<Value> {
+    let token = tokens.get(at).filter(|token| token.kind == Kind::Number)?;
+    let (hours, minutes) = token.text.split_once(':')?;
+    let amount = hours.parse::<f64>().ok()? * 60.0 + minutes.parse::<f64>().ok()?;
+    let what = What::Quantity {
+        dimension: "clock".to_owned(),
+        amount,
+        step: 1.0,
+    };
+    Some(Value {
+        from: at,
+        to: at + 1,
+        what,
+        bound: Bound::Exact,
+        apart: false,
+    })
+}
+
+/// Words before a number that make it a name.
+const LABELS: [&str; 22] = [
+    "unit",
+    "no",
+    "nr",
+    "number",
+    "page",
+    "chapter",
+    "phase",
+    "line",
+    "route",
+    "report",
+    "act",
+    "section",
+    "article",
+    "paragraph",
+    "room",
+    "platform",
+    "type",
+    "model",
+    "version",
+    "act",
+    "class",
+    "road",
+];
+
+fn quantity(tokens: &[Token], at: usize) -> Option<Value> {
+    if let Some(clock) = clock(tokens, at) {
+        return Some(clock);
+    }
+    let token = tokens.get(at)?;
+    let (mut amount, mut step) = written(token)?;
+    let mut next = at + 1;
+    while let Some(by) = tokens.get(next).and_then(|token| scale(&token.fold)) {
+        amount *= by;
+        // `three hundred` is a round number.
+        step *= if token.kind == Kind::Number {
+            by
+        } else {
+            by.min(100.0)
+        };
+        next += 1;
+    }
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+    let symbol = before.and_then(|token| {
+        (token.kind == Kind::Mark)
+            .then(|| unit(&token.fold))
+            .flatten()
+    });
+    let (dimension, factor, to) = match symbol
+        .map(|unit| (unit, next))
+        .or_else(|| unit_at(tokens, next))
+    {
+        Some((unit, to)) => per(tokens, unit.dimension.clone(), unit.factor, to),
+        None => {
+            let (noun, to) = counted_noun(tokens, next)?;
+            if token.fold == "one" {
+                return None;
+            }
+            (format!("count {noun}"), 1.0, to)
+        }
+    };
+    let apart = before.is_some_and(|token| LABELS.contains(&token.fold.as_str()));
+    let what = What::Quantity {
+        dimension,
+        amount: amount * factor,
+        step: step * factor,
+    };
+    Some(Value {
+        from: at,
+        to,
+        what,
+        bound: bound(tokens, at),
+        apart,
+    })
+}
+
+/// A unit at this place, behind a hyphen too, and the place behind it.
+fn unit_at(tokens: &[Token], at: usize) -> Option<(&'static crate::words::Unit, usize)> {
+    let at = at + usize::from(fold(tokens, at) == "-");
+    let two = format!("{} {}", fold(tokens, at), fold(tokens, at + 1));
+    if let Some(unit) = unit(&two) {
+        return Some((unit, at + 2));
+    }
+    Some((unit(fold(tokens, at))?, at + 1))
+}
+
+/// `per hour`, `an hour`, `/h` behind a unit. A rate by days and longer stays the amount itself: texts leave it out as often as not.
+fn per(tokens: &[Token], dimension: String, factor: f64, to: usize) -> (String, f64, usize) {
+    let over = match fold(tokens, to) {
+        "per" | "/" | "a" | "an" | "each" | "every" => fold(tokens, to + 1),
+        _ => return (dimension, factor, to),
+    };
+    let over = if over == "h" { "hour" } else { over };
+    match unit(over) {
+        Some(by) if by.dimension == "time" && by.factor >= 86400.0 => (dimension, factor, to + 2),
+        Some(by) => (
+            format!("{dimension} by {}", by.dimension),
+            factor / by.factor,
+            to + 2,
+        ),
+        None => (dimension, factor, to),
+    }
+}
+
+/// The thing that a number counts: the first word in the plural behind it, with at most two words between.
+fn counted_noun(tokens: &[Token], from: usize) -> Option<(String, usize)> {
+    for at in from..from + 3 {
+        let token = tokens
+            .get(at)
+            .filter(|t| t.kind == Kind::Word && (!is_small(&t.fold) || t.fold == "more"))?;
+        let plural = token.fold.len() > 3
+            && token.fold.ends_with('s')
+            && !token.fold.ends_with("ss")
+            && !token.fold.ends_with("'s");
+        if plural
+            || matches!(
+                token.fold.as_str(),
+                "people" | "children" | "men" | "women" | "staff"
+            )
+        {
+            return Some((crate::words::sense(&token.stem), at + 1));
+        }
+    }
+    None
+}
+
+fn bound(tokens: &[Token], at: usize) -> Bound {
+    let before: Vec<&str> = tokens
+        .get(at.saturating_sub(3)..at)
+        .unwrap_or_default()
+        .iter()
+        .map(|t| t.fold.as_str())
+        .collect();
+    match before.as_slice() {
+        [
+            ..,
+            "about" | "some" | "around" | "roughly" | "nearly" | "almost" | "approximately"
+            | "circa" | "ca" | "close",
+        ] => Bound::About,
+        [.., "no", "less" | "fewer", "than"] | [.., "at", "least"] | [.., "over" | "above"] => {
+            Bound::AtLeast
+        }
+        [.., "no", "more", "than"]
+        | [.., "less" | "fewer", "than"]
+        | [.., "at", "most"]
+        | [.., "up", "to"]
+        | [.., "under" | "below"] => Bound::AtMost,
+        [.., "more", "than"] => Bound::AtLeast,
+        _ => Bound::Exact,
+    }
+}

@@ -1,0 +1,229 @@
+//! The words that the mechanisms know, out of `words/`: units, numbers, irregular forms, words that say the same or the opposite.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+/// A unit: what it measures, and how many of that dimension's base unit it is.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Unit {
+    pub dimension: String,
+    pub factor: f64,
+}
+
+fn rows(table: &'static str) -> impl Iterator<Item = &'static str> {
+    table
+        .lines()
+        .map(str::trim_end)
+        .filter(|l| !l.is_empty() && !l.starts_with('#'))
+}
+
+fn forms(cell: &'static str) -> impl Iterator<Item = &'static str> {
+    cell.split('|').map(str::trim).filter(|f| !f.is_empty())
+}
+
+/// The unit of these words (one or two, in the singular or the plural).
+pub(crate) fn unit(words: &str) -> Option<&'static Unit> {
+    static UNITS: LazyLock<HashMap<&'static str, Unit>> = LazyLock::new(|| {
+        let mut units = HashMap::new();
+        for row in rows(include_str!("../words/units.tsv")) {
+            let mut cells = row.split('\t');
+            let (Some(dimension), Some(factor), Some(cell)) =
+                (cells.next(), cells.next(), cells.next())
+            else {
+                continue;
+            };
+            let Ok(factor) = factor.parse() else { continue };
+            for form in forms(cell) {
+                units.insert(
+                    form,
+                    Unit {
+                        dimension: dimension.to_owned(),
+                        factor,
+                    },
+                );
+            }
+        }
+        units
+    });
+    UNITS
+        .get(words)
+        .or_else(|| UNITS.get(words.strip_suffix('s')?))
+}
+
+/// What a word of a number stands for.
+pub(crate) fn number(word: &str) -> Option<f64> {
+    static NUMBERS: LazyLock<HashMap<&'static str, f64>> = LazyLock::new(|| {
+        let rows = rows(include_str!("../words/numbers.tsv"));
+        rows.filter_map(|row| {
+            let (value, word) = row.split_once('\t')?;
+            Some((word, value.parse().ok()?))
+        })
+        .collect()
+    });
+    NUMBERS.get(word).copied()
+}
+
+/// What a word multiplies a number by.
+pub(crate) fn scale(word: &str) -> Option<f64> {
+    match word {
+        "hundred" | "hundreds" => Some(1e2),
+        "thousand" | "thousands" => Some(1e3),
+        "million" | "millions" => Some(1e6),
+        "billion" | "billions" => Some(1e9),
+        "trillion" | "trillions" => Some(1e12),
+        _ => None,
+    }
+}
+
+/// The number of a month, by its name or the first three letters of it.
+pub(crate) fn month(word: &str) -> Option<u32> {
+    const MONTHS: [&str; 12] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ];
+    let at = MONTHS.iter().position(|month| {
+        *month == word
+            || word.len() == 3 && month.starts_with(word)
+            || word == "sept" && *month == "september"
+    })?;
+    u32::try_from(at + 1).ok()
+}
+
+fn set(table: &'static str) -> BTreeSet<&'static str> {
+    table.split_whitespace().collect()
+}
+
+/// Whether a word says nothing of what a sentence is about.
+pub(crate) fn is_small(word: &str) -> bool {
+    static SMALL: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| set(include_str!("../words/small.txt")));
+    SMALL.contains(word)
+}
+
+/// Whether a word says that something is planned, expected or possible and not that it is so.
+pub(crate) fn is_tentative(word: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| set(include_str!("../words/tentative.txt")));
+    WORDS.contains(word)
+}
+
+fn irregular(word: &str) -> Option<&'static str> {
+    static IRREGULAR: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+        let mut bases = HashMap::new();
+        for row in rows(include_str!("../words/irregular.tsv")) {
+            if let Some((base, cell)) = row.split_once('\t') {
+                bases.extend(forms(cell).map(|form| (form, base)));
+            }
+        }
+        bases
+    });
+    IRREGULAR.get(word).copied()
+}
+
+/// Whether a word is another form of an irregular one.
+pub(crate) fn is_irregular(word: &str) -> bool {
+    irregular(word).is_some()
+}
+
+/// The bare form of a word in lower case: without plural, past and participle.
+pub(crate) fn stem(word: &str) -> String {
+    let word = word
+        .strip_suffix("'s")
+        .or_else(|| word.strip_suffix("’s"))
+        .unwrap_or(word);
+    let word = word.trim_end_matches(['\'', '’']);
+    cut(irregular(word).unwrap_or(word))
+}
+
+/// Endings off, as far as a word of three letters is left.
+fn cut(word: &str) -> String {
+    let long = |stem: &&str| stem.chars().count() >= 3;
+    let without = |ending: &str| word.strip_suffix(ending).filter(long);
+    if let Some(stem) = without("ies").or_else(|| without("ied")) {
+        return format!("{stem}y");
+    }
+    let stem = if word.ends_with("ss") || word.ends_with("us") || word.ends_with("is") {
+        word
+    } else if let Some(stem) = without("ing")
+        .filter(|s| s.chars().count() >= 4)
+        .or_else(|| without("ed"))
+    {
+        undoubled(stem)
+    } else if let Some(stem) = without("es")
+        .filter(|s| s.ends_with("ch") || s.ends_with("sh") || s.ends_with('x') || s.ends_with("ss"))
+    {
+        stem
+    } else {
+        without("s").unwrap_or(word)
+    };
+    stem.strip_suffix('e')
+        .filter(long)
+        .unwrap_or(stem)
+        .to_owned()
+}
+
+/// `stopp` is `stop`.
+fn undoubled(stem: &str) -> &str {
+    let mut ends = stem.chars().rev();
+    match (ends.next(), ends.next()) {
+        (Some(a), Some(b)) if a == b && !matches!(a, 'l' | 's' | 'e' | 'o') => {
+            stem.get(..stem.len() - a.len_utf8()).unwrap_or(stem)
+        }
+        _ => stem,
+    }
+}
+
+/// What a stem stands for: the first of its group where several say the same.
+pub(crate) fn sense(stem: &str) -> String {
+    static SAME: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
+        let mut senses = HashMap::new();
+        for row in rows(include_str!("../words/same.tsv")) {
+            let first = forms(row).next().map(stem_of).unwrap_or_default();
+            for form in forms(row) {
+                senses.insert(stem_of(form), first.clone());
+            }
+        }
+        senses
+    });
+    SAME.get(stem).cloned().unwrap_or_else(|| stem.to_owned())
+}
+
+fn stem_of(word: &str) -> String {
+    stem(word)
+}
+
+/// The sides of the pairs of opposites on which a stem stands: the pair, and which side.
+pub(crate) fn sides(stem: &str) -> &'static [(usize, bool)] {
+    static SIDES: LazyLock<HashMap<String, Vec<(usize, bool)>>> = LazyLock::new(|| {
+        let mut sides: HashMap<String, Vec<(usize, bool)>> = HashMap::new();
+        for (pair, row) in rows(include_str!("../words/opposite.tsv")).enumerate() {
+            let mut cells = row.split('\t');
+            for (cell, side) in [(cells.next(), false), (cells.next(), true)] {
+                for form in cell.into_iter().flat_map(forms) {
+                    sides.entry(stem_of(form)).or_default().push((pair, side));
+                }
+            }
+        }
+        sides
+    });
+    SIDES.get(stem).map_or(&[], Vec::as_slice)
+}
+
+/// Whether a word denies what comes after it.
+pub(crate) fn denies(word: &str) -> bool {
+    matches!(
+        word,
+        "not" | "no" | "never" | "nobody" | "none" | "nothing" | "neither" | "nor" | "cannot"
+    ) || word.ends_with("n't")
+        || word.ends_with("n’t")
+}
