@@ -6,16 +6,24 @@ use crate::config::Config;
 use agentctl_engine::pack::Pack;
 use agentctl_host::home;
 use agentctl_tools::{Addresses, Mode, Surroundings, Tools};
+use std::path::Path;
+use std::sync::Arc;
 
 /// The variable that says which tools are real.
 pub const TOOLS: &str = "AGENTCTL_TOOLS";
 
 /// None: the pack has no tools of its own. What is not the real tool is told.
-pub fn tools(pack: &Pack, config: &Config, out: &Output) -> Result<Option<Tools>, CliError> {
+/// `folder`: documents of the user's own, in place of the pack's.
+pub fn tools(
+    pack: &Pack,
+    config: &Config,
+    folder: Option<&Path>,
+    out: &Output,
+) -> Result<Option<Tools>, CliError> {
     if pack.tools.is_empty() {
         return Ok(None);
     }
-    let tools = made(pack, config)?;
+    let tools = made(pack, config, folder)?;
     let mocked = tools.mocked();
     if let Some(first) = mocked.first() {
         let names: Vec<&str> = mocked.iter().map(|mocked| mocked.tool).collect();
@@ -37,12 +45,14 @@ pub fn mocks(pack: &Pack) -> Option<Tools> {
         mode: Mode::Mock,
         variable: |_| None,
         allow: Addresses::default(),
+        folder: None,
     };
-    (!pack.tools.is_empty()).then(|| Tools::new(pack.tools.values(), surroundings))
+    let data = || Arc::clone(&pack.data);
+    (!pack.tools.is_empty()).then(|| Tools::new(pack.tools.values(), data(), surroundings))
 }
 
 /// The same without a word.
-pub fn made(pack: &Pack, config: &Config) -> Result<Tools, CliError> {
+pub fn made(pack: &Pack, config: &Config, folder: Option<&Path>) -> Result<Tools, CliError> {
     let named = home::variable(TOOLS).unwrap_or_default();
     let mode = Mode::from_name(&named).ok_or_else(|| {
         CliError::usage(format!("{TOOLS} is {named:?}")).hint("it is auto, real or mock")
@@ -51,6 +61,8 @@ pub fn made(pack: &Pack, config: &Config) -> Result<Tools, CliError> {
         mode,
         variable: |name| home::variable(name).filter(|value| !value.is_empty()),
         allow: config.tool_addresses.clone(),
+        folder: folder.map(Path::to_owned),
     };
-    Ok(Tools::new(pack.tools.values(), surroundings))
+    let data = Arc::clone(&pack.data);
+    Ok(Tools::new(pack.tools.values(), data, surroundings))
 }

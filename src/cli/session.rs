@@ -66,7 +66,7 @@ pub struct Session {
 impl Session {
     /// With the builder's pack, whatever pack is the default: for what works on n8n by itself.
     pub fn open(root: &Path, model: &ModelOptions, out: &Output) -> Result<Session, CliError> {
-        Self::with(root, BUILDER, model, &BTreeMap::new(), out)
+        Self::with(root, BUILDER, model, (&BTreeMap::new(), None), out)
     }
 
     /// With the pack of this name (`NAME` or `NAME/FLOW`).
@@ -76,7 +76,18 @@ impl Session {
         model: &ModelOptions,
         out: &Output,
     ) -> Result<Session, CliError> {
-        Self::with(root, pack, model, &BTreeMap::new(), out)
+        Self::with(root, pack, model, (&BTreeMap::new(), None), out)
+    }
+
+    /// The same, with a folder of documents in place of the pack's own.
+    pub fn over_folder(
+        root: &Path,
+        pack: &str,
+        folder: Option<&Path>,
+        model: &ModelOptions,
+        out: &Output,
+    ) -> Result<Session, CliError> {
+        Self::with(root, pack, model, (&BTreeMap::new(), folder), out)
     }
 
     /// For going on with a run (None: the active one), with the pack and the models that it has.
@@ -95,14 +106,14 @@ impl Session {
             Err(_) => Means::default(),
         };
         let pack = kept.pack.as_deref().unwrap_or(BUILDER);
-        Self::with(root, pack, model, &kept.models, out)
+        Self::with(root, pack, model, (&kept.models, None), out)
     }
 
     fn with(
         root: &Path,
         pack: &str,
         model: &ModelOptions,
-        kept: &BTreeMap<String, String>,
+        (kept, folder): (&BTreeMap<String, String>, Option<&Path>),
         out: &Output,
     ) -> Result<Session, CliError> {
         let project = super::project::open_to_work(root, out)?;
@@ -138,7 +149,7 @@ impl Session {
             false => None,
         };
         let (n8n, choice) = n8n.unzip();
-        let tools = declared::tools(&pack, &config, out)?;
+        let tools = declared::tools(&pack, &config, folder, out)?;
         let (gateway, n8n) = gateway(&pack, n8n, tools, root, redactor);
         let n8n = n8n.zip(choice);
         let gateway = gateway.with_held(held_for(root));

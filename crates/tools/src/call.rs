@@ -2,11 +2,12 @@
 
 use crate::address::{is_listed, judged, resolved};
 use crate::answer::{FAILED, GONE, Sent, may_retry, outcome};
+use crate::builtin;
 use crate::http::{Auth, Spec};
 use crate::mock;
 use crate::places::{Piece, as_text, body, filled, pieces};
 use crate::seen::Seen;
-use crate::toolset::{Made, Shared};
+use crate::toolset::{How, Made, Shared};
 use agentctl_base::BoxFuture;
 use agentctl_base::canonical::{canonical, sha256_hex};
 use agentctl_base::decision::Decision;
@@ -154,12 +155,13 @@ impl Call {
     pub(crate) async fn made(&self, bound: &Map<String, Value>) -> Outcome {
         let changes = self.changes();
         let (shared, tool) = (&self.shared, &self.made.tool);
-        let outcome = match (&self.made.http, &tool.mock) {
+        let outcome = match (&self.made.how, &tool.mock) {
             (_, Some(mock)) if self.made.is_mock(&shared.surroundings) => {
                 mock::answer(mock, &self.args, bound)
             }
-            (Some(spec), _) => self.real(spec, bound, changes).await,
-            (None, _) => Outcome::failed("this tool is a flow", FAILED, ""),
+            (How::Http(spec), _) => self.real(spec, bound, changes).await,
+            (How::Builtin(spec), _) => self.reckoned(spec, bound),
+            (How::Flow, _) => Outcome::failed("this tool is a flow", FAILED, ""),
         };
         match outcome {
             Outcome::Ok(Value::Object(mut content)) => {
@@ -171,6 +173,30 @@ impl Call {
             }
             other => other,
         }
+    }
+
+    /// What a function of the program answers, if it is not more than the tool may answer.
+    fn reckoned(&self, spec: &builtin::Spec, bound: &Map<String, Value>) -> Outcome {
+        let limits = self.made.tool.limits;
+        if limits.per_minute.is_some_and(|most| self.is_over(most)) {
+            return Outcome::failed(
+                "too many calls in a minute",
+                "tools.rate",
+                "try again later",
+            );
+        }
+        let mut values = self.args.clone();
+        values.extend(bound.clone());
+        let outcome = spec.call(&values, &self.shared.library);
+        let bytes = match &outcome {
+            Outcome::Ok(content) => content.to_string().len(),
+            _ => 0,
+        };
+        if u64::try_from(bytes).is_ok_and(|bytes| bytes <= limits.max_bytes) {
+            return outcome;
+        }
+        let why = format!("the answer is larger than {} bytes", limits.max_bytes);
+        Outcome::failed(why, FAILED, "ask for less")
     }
 
     async fn real(&self, spec: &Spec, bound: &Map<String, Value>, changes: bool) -> Outcome {

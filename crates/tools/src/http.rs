@@ -3,13 +3,8 @@
 
 use crate::places::{Piece, pieces};
 use agentctl_base::yaml::{Node, Place};
-use agentctl_engine::vocabulary::{Faults, Kind};
+use agentctl_engine::vocabulary::Faults;
 use serde_json::Value;
-
-/// The kinds that a pack's tool files may name, for whoever puts the vocabulary together.
-pub fn kinds() -> Vec<Kind> {
-    vec![Kind { name: HTTP, check }]
-}
 
 pub(crate) const HTTP: &str = "http";
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -110,7 +105,7 @@ fn answer(node: &Value) -> AnswerSpec {
     }
 }
 
-fn check(node: &Node, values: &[String]) -> Faults {
+pub(crate) fn check(node: &Node, values: &[String]) -> Faults {
     let mut faults = Faults::new();
     if node.as_map().is_none() {
         faults.push((

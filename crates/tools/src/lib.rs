@@ -3,6 +3,7 @@
 
 mod address;
 mod answer;
+mod builtin;
 mod call;
 mod direct;
 mod http;
@@ -14,7 +15,21 @@ mod toolset;
 
 pub use address::{Addresses, BadAddress};
 pub use direct::{Came, Given};
-pub use http::kinds;
 pub use mock::Mode;
 pub use registry::{Calls, Scored, Stands, ranked, wilson};
 pub use toolset::{Mocked, Surroundings, Tools};
+
+use agentctl_engine::vocabulary::Kind;
+
+/// The kinds that a pack's tool files may name, for whoever puts the vocabulary together.
+pub fn kinds() -> Vec<Kind> {
+    let http = Kind {
+        name: http::HTTP,
+        check: http::check,
+    };
+    let builtin = Kind {
+        name: builtin::BUILTIN,
+        check: builtin::check,
+    };
+    vec![http, builtin]
+}

@@ -1,8 +1,9 @@
 //! The declared tools as a toolset: heads for models and policies, and a call for each.
 
 use crate::address::Addresses;
+use crate::builtin::{self, BUILTIN, Library};
 use crate::call::Call;
-use crate::http::Spec;
+use crate::http;
 use crate::mock::Mode;
 use crate::seen::Seen;
 use agentctl_base::BoxFuture;
@@ -14,6 +15,7 @@ use agentctl_engine::toolset::{Arguments, Cx, Fault, Head, Parsed, Settling, Too
 use agentctl_engine::vocabulary::Capability;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -23,6 +25,8 @@ pub struct Surroundings {
     /// A variable of the environment; None: it is not set, or empty.
     pub variable: fn(&str) -> Option<String>,
     pub allow: Addresses,
+    /// The folder whose files stand for the documents of the pack's own data.
+    pub folder: Option<PathBuf>,
 }
 
 /// A tool that is not the real one, and why.
@@ -36,23 +40,33 @@ pub struct Mocked {
 /// What calls share.
 pub(crate) struct Shared {
     pub surroundings: Surroundings,
+    pub library: Library,
     /// Answers of calls that change nothing, by tool, arguments and bound values, with when they came.
     pub cache: Mutex<BTreeMap<String, (Instant, Value)>>,
     /// When the calls of a tool with a rate limit were made.
     pub calls: Mutex<BTreeMap<&'static str, VecDeque<Instant>>>,
 }
 
+/// What a call of a tool does.
+pub(crate) enum How {
+    Flow,
+    Http(http::Spec),
+    Builtin(builtin::Spec),
+}
+
 pub(crate) struct Made {
     pub tool: DeclaredTool,
-    /// None: it is a flow.
-    pub http: Option<Spec>,
+    pub how: How,
     schema: Result<Schema, String>,
 }
 
 impl Made {
     /// The first variable that is not set.
     pub fn lacks(&self, shared: &Surroundings) -> Option<String> {
-        let variables = self.http.iter().flat_map(Spec::variables);
+        let How::Http(spec) = &self.how else {
+            return None;
+        };
+        let variables = spec.variables().into_iter();
         let mut missing = variables.filter(|name| (shared.variable)(name).is_none());
         missing.next().map(str::to_owned)
     }
@@ -67,7 +81,7 @@ impl Made {
 
     /// Whether a call is answered by the mock.
     pub fn is_mock(&self, of: &Surroundings) -> bool {
-        self.http.is_some()
+        !matches!(self.how, How::Flow)
             && self.tool.mock.is_some()
             && match of.mode {
                 Mode::Mock => true,
@@ -84,17 +98,22 @@ pub struct Tools {
 }
 
 impl Tools {
+    /// `data`: the data files of the pack, by name.
     pub fn new<'t>(
         tools: impl IntoIterator<Item = &'t DeclaredTool>,
+        data: Arc<Map<String, Value>>,
         surroundings: Surroundings,
     ) -> Tools {
         let made = tools.into_iter().map(|tool| {
-            let http = match &tool.kind {
-                ToolKind::Flow { .. } => None,
-                ToolKind::Other { section, .. } => Some(Spec::of(section)),
+            let how = match &tool.kind {
+                ToolKind::Flow { .. } => How::Flow,
+                ToolKind::Other { name, section } if *name == BUILTIN => {
+                    How::Builtin(builtin::Spec::of(section))
+                }
+                ToolKind::Other { section, .. } => How::Http(http::Spec::of(section)),
             };
             let made = Made {
-                http,
+                how,
                 schema: Schema::compile((*tool.parameters).clone()),
                 tool: tool.clone(),
             };
@@ -105,6 +124,7 @@ impl Tools {
             heads: made.values().map(|made| head(&made.tool)).collect(),
             made,
             shared: Arc::new(Shared {
+                library: Library::new(surroundings.folder.clone(), data),
                 surroundings,
                 cache: Mutex::default(),
                 calls: Mutex::default(),
@@ -173,10 +193,10 @@ impl Toolset for Tools {
             shared: Arc::clone(&self.shared),
             args,
         };
-        Ok(match (&made.http, made.tool.changes) {
-            (None, _) => Parsed::Flow,
-            (Some(_), false) => Parsed::Read(Box::new(call(made))),
-            (Some(_), true) => Parsed::Change(Box::new(call(made))),
+        Ok(match (&made.how, made.tool.changes) {
+            (How::Flow, _) => Parsed::Flow,
+            (_, false) => Parsed::Read(Box::new(call(made))),
+            (_, true) => Parsed::Change(Box::new(call(made))),
         })
     }
     fn memory(&self) -> Option<Box<dyn Memory>> {

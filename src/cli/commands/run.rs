@@ -26,6 +26,9 @@ pub struct RunArgs {
     /// What else it sees as `input`: KEY=VALUE (JSON, else text), or a JSON file; may be given several times
     #[arg(long, value_name = "FILE|KEY=VALUE")]
     pub input: Vec<String>,
+    /// A folder of documents (md, html, txt, csv) that the pack's tools read in place of the pack's own
+    #[arg(long, value_name = "DIR")]
+    pub corpus: Option<PathBuf>,
     #[command(flatten)]
     pub answers: AnswerOptions,
     #[command(flatten)]
@@ -49,7 +52,16 @@ pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> 
         "message".into(),
         agentctl_base::secrets::hide(&message).into(),
     );
-    let session = Session::of_pack(root, &args.pack, &args.model, out)?;
+    let folder = args
+        .corpus
+        .as_deref()
+        .map(|named| folder(named))
+        .transpose()?;
+    if let Some(folder) = &folder {
+        input.insert("corpus".into(), folder.display().to_string().into());
+    }
+    let folder = folder.as_deref();
+    let session = Session::over_folder(root, &args.pack, folder, &args.model, out)?;
     let options = RunOptions {
         grants: None,
         plan_tools: None,
@@ -62,6 +74,18 @@ pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> 
     session.init("run", out)?;
     let start = Start::New(options);
     activation::activate(&session, root, args.answers.no_input, out, false, start)
+}
+
+/// The folder that was named, from the root on.
+fn folder(named: &Path) -> Result<PathBuf, CliError> {
+    let shown = named.display();
+    let real = named.canonicalize();
+    let real = real.map_err(|e| CliError::usage(format!("cannot read the folder {shown}: {e}")))?;
+    match real.is_dir() {
+        true => Ok(real),
+        false => Err(CliError::usage(format!("{shown} is no folder"))
+            .hint("--corpus names a folder with md, html, txt or csv files")),
+    }
 }
 
 /// `KEY=VALUE`, or a file with a JSON object.

@@ -129,7 +129,7 @@ fn guard() -> Result<Exit, CliError> {
 fn made(root: &Path, out: &Output) -> Result<(Pack, Tools), CliError> {
     let pack = load_pack(root, out)?;
     let config = settings::of_project(root, out)?;
-    let tools = declared::made(&pack, &config)?;
+    let tools = declared::made(&pack, &config, None)?;
     Ok((pack, tools))
 }
 

@@ -1,0 +1,125 @@
+//! Functions over documents: search, reading one, and checking claims against all of them.
+
+use super::{Answered, Documents};
+use agentctl_evidence::{Checked, Corpus, Passage, Verdict};
+use serde_json::{Map, Value, json};
+
+/// Results of a search, unless the call says how many; and at most.
+const USUAL: u64 = 12;
+const MOST: u64 = 60;
+/// Claims of one call, at most.
+const MAX_CLAIMS: usize = 120;
+
+pub(super) fn search(args: &Map<String, Value>, documents: &Documents<'_>) -> Answered {
+    let query = args
+        .get("query")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let limit = args
+        .get("limit")
+        .and_then(Value::as_u64)
+        .unwrap_or(USUAL)
+        .clamp(1, MOST);
+    let found = documents
+        .corpus()?
+        .search(query, usize::try_from(limit).unwrap_or_default());
+    let results: Vec<Value> = found.iter().map(result).collect();
+    let ids: Vec<&str> = found.iter().map(|passage| passage.id.as_str()).collect();
+    Ok(json!({"results": results, "ids": ids}))
+}
+
+fn result(passage: &Passage) -> Value {
+    json!({
+        "id": passage.id,
+        "doc": passage.doc,
+        "title": passage.title,
+        "source": passage.source,
+        "date": passage.date,
+        "quote": passage.quote,
+        "score": (passage.score * 1000.0).round() / 1000.0,
+    })
+}
+
+pub(super) fn read(args: &Map<String, Value>, documents: &Documents<'_>) -> Answered {
+    let doc = args.get("doc").and_then(Value::as_str).unwrap_or_default();
+    let corpus = documents.corpus()?;
+    let bare = doc.trim_end_matches(".md");
+    let found = corpus
+        .documents()
+        .iter()
+        .find(|document| document.doc == doc || document.doc == bare);
+    let Some(document) = found else {
+        return Err((
+            format!("there is no document {doc:?}"),
+            "search first, and take a doc of the results",
+        ));
+    };
+    Ok(
+        json!({"doc": document.doc, "title": document.title, "source": document.source, "date": document.date, "text": document.text}),
+    )
+}
+
+pub(super) fn check(args: &Map<String, Value>, documents: &Documents<'_>) -> Answered {
+    let claims = args
+        .get("claims")
+        .and_then(Value::as_array)
+        .map_or(&[][..], Vec::as_slice);
+    if claims.len() > MAX_CLAIMS {
+        return Err((
+            format!("{} claims are more than {MAX_CLAIMS}", claims.len()),
+            "check them in several calls",
+        ));
+    }
+    let corpus = documents.corpus()?;
+    let (mut checked, mut unfounded) = (Vec::new(), Vec::new());
+    // What stands in `checked`, with its verdict.
+    let mut told: Vec<(&str, Checked)> = Vec::new();
+    for claim in claims {
+        let text = |key: &str| claim.get(key).and_then(Value::as_str).unwrap_or_default();
+        let sources = claim.get("sources").and_then(Value::as_array);
+        let sources: Vec<String> = sources
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
+        match corpus.check(text("text"), &sources) {
+            Some(found) => {
+                if !repeats(&corpus, text("text"), &sources, &found, &told) {
+                    told.push((text("text"), found.clone()));
+                    checked.push(verdict(text("id"), text("text"), &found));
+                }
+            }
+            None => unfounded.push(Value::from(text("id"))),
+        }
+    }
+    Ok(json!({"checked": checked, "without_source": unfounded}))
+}
+
+/// Whether a claim only says again what another one says, that quotes it already.
+fn repeats(
+    corpus: &Corpus,
+    text: &str,
+    sources: &[String],
+    found: &Checked,
+    told: &[(&str, Checked)],
+) -> bool {
+    let quotes = |other: &Checked| {
+        sources
+            .iter()
+            .all(|id| other.sources.iter().any(|source| source.id == *id))
+    };
+    found.verdict == Verdict::Supported
+        && told.iter().any(|(other, checked)| {
+            checked.verdict == Verdict::Supported
+                && quotes(checked)
+                && !corpus.says_more(text, other)
+        })
+}
+
+fn verdict(id: &str, text: &str, checked: &Checked) -> Value {
+    let sources = checked.sources.iter().map(|source| {
+        json!({"id": source.id, "doc": source.doc, "title": source.title, "source": source.source, "quote": source.quote, "says": source.says})
+    });
+    json!({"id": id, "text": text, "verdict": checked.verdict.name(), "why": checked.why, "sources": sources.collect::<Vec<_>>()})
+}
