@@ -37,6 +37,7 @@ mod pipes;
 mod project_of_today;
 mod prompts;
 mod qa;
+mod research;
 mod room;
 mod said;
 mod serve;

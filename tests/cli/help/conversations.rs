@@ -88,6 +88,10 @@ fn run() {
               What else it sees as `input`: KEY=VALUE (JSON, else text), or a JSON file; may be given
               several times
 
+          --corpus <DIR>
+              A folder of documents (md, html, txt, csv) that the pack's tools read in place of the pack's
+              own
+
       -y, --yes
               Take every recommendation; a required question without one still stops the run
 

@@ -17,6 +17,8 @@ fn packs() {
       Builds, changes and checks n8n workflows
     n8n-copilot
       Copilot for one n8n workflow
+    research
+      Research team that checks what sources say
     ");
     insta::assert_snapshot!(project.said("packs show front-door"), @"
     exit code 0
@@ -32,7 +34,7 @@ fn packs() {
     exit code 2
     -- stderr --
     error: there is no pack "font-door"
-    hint: packs: assistant, front-door, n8n-builder, n8n-copilot; did you mean "front-door"?
+    hint: packs: assistant, front-door, n8n-builder, n8n-copilot, research; did you mean "front-door"?
     "#);
     insta::assert_snapshot!(project.said("packs check"), @"
     exit code 0
@@ -40,6 +42,7 @@ fn packs() {
     front-door: 1 flows, 6 agents, 3 files of data: no mistakes, 0 warnings
     n8n-builder: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
     n8n-copilot: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
+    research: 5 flows, 5 agents, 2 files of data: no mistakes, 0 warnings
     ");
     project.write(
         "packs/front-door/data/teams.yaml",

@@ -150,6 +150,12 @@ impl Lexicon {
         (mended != text).then_some(mended)
     }
 
+    /// How often a concept is named.
+    pub fn count(&self, text: &str, concept: &str) -> usize {
+        let hits = self.hits(text);
+        hits.iter().filter(|hit| hit.concept == concept).count()
+    }
+
     pub fn has(&self, text: &str, concept: &str) -> bool {
         self.hits(text).iter().any(|hit| hit.concept == concept)
     }

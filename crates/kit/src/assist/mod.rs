@@ -1,9 +1,11 @@
 //! Skills of agents that have tools: `delegate` hands a request to other agents, one after the other where one needs what the other
-//! found; `use_tools` picks among tools that were listed, fills in their parameters out of the words, and says what came of it. Which
+//! found; `use_tools` picks among tools that were listed, fills in their parameters out of the words, and says what came of it; those of
+//! `inquire` are of a team that researches. Which
 //! words mean what is the pack's: `concepts`, `values`, `texts` of its `agents/offline.yaml`.
 
 mod delegate;
 mod fill;
+mod inquire;
 mod lexicon;
 mod parts;
 mod pick;
@@ -30,7 +32,14 @@ pub enum Next {
 }
 
 /// The skills of agents that have tools.
-pub const TOOL_SKILLS: [&str; 2] = ["delegate", "use_tools"];
+pub const TOOL_SKILLS: [&str; 6] = [
+    "delegate",
+    "use_tools",
+    "plan_calls",
+    "analyse",
+    "hand_over",
+    "choose",
+];
 
 /// What comes next in a task, whatever its skill. `tools`: what the step has.
 ///
@@ -41,6 +50,10 @@ pub fn next(task: Task<'_>, tools: &[String], done: &[Done]) -> Result<Next, Kit
     match skill {
         Some("delegate") => delegate::next(task, tools, done),
         Some("use_tools") => use_tools::next(task, done),
+        Some("plan_calls") => inquire::plan(task),
+        Some("analyse") => inquire::analyse(task, done),
+        Some("hand_over") => inquire::hand_over(task, done),
+        Some("choose") => inquire::choose(task),
         _ => crate::skills::answer(task).map(Next::Answer),
     }
 }
