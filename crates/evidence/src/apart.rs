@@ -152,6 +152,34 @@ impl Corpus {
             .then(|| best.into_iter().map(|other| other.at).collect())
     }
 
+    /// Sentences of other publishers that give another value of the same thing.
+    pub(crate) fn rival_values(&self, claim: &Claim) -> Vec<usize> {
+        let mut found = Vec::new();
+        for value in claim.statement.values.iter().filter(|value| !value.apart) {
+            let year = claim.statement.year_of(value);
+            let others = self.others(claim, value).into_iter();
+            let rivals = others.filter(|other| {
+                !value.agrees(other.value) && self.is_about_the_same(value, year, other)
+            });
+            found.extend(rivals.map(|other| other.at));
+            found.extend(self.rival_counts(claim, value));
+        }
+        found
+    }
+
+    /// Other numbers of the very things that a claim counts.
+    fn rival_counts(&self, claim: &Claim, value: &Value) -> Vec<usize> {
+        let noun = value
+            .dimension()
+            .strip_prefix("count ")
+            .filter(|noun| *noun != "peopl");
+        let others = noun.map(|_| self.others(claim, value)).unwrap_or_default();
+        let same = others.into_iter().filter(|other| {
+            other.value.dimension() == value.dimension() && !value.agrees(other.value)
+        });
+        same.map(|other| other.at).collect()
+    }
+
     /// Sentences of other publishers that give the same value for the same thing.
     pub(crate) fn supporters(&self, claim: &Claim, nth: usize) -> Vec<usize> {
         let Some(value) = claim.statement.values.get(nth) else {

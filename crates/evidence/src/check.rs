@@ -80,22 +80,7 @@ const QUOTED: usize = 4;
 impl Corpus {
     /// Checks a claim that was taken from these sentences (`DOC#NUMBER`). None: none of them is there, so it has no source.
     pub fn check(&self, text: &str, cited: &[String]) -> Option<Checked> {
-        let origin: Vec<usize> = cited.iter().filter_map(|id| self.at(id)).collect();
-        let first = origin.first().and_then(|at| self.placed.get(*at))?;
-        let placed = || origin.iter().filter_map(|at| self.placed.get(*at));
-        let statement = Statement::of(text);
-        let title = self.titles.get(first.doc).map_or(&[][..], Vec::as_slice);
-        let before = origin
-            .first()
-            .and_then(|at| self.placed.get(at.checked_sub(1)?))
-            .filter(|before| before.doc == first.doc);
-        let claim = Claim {
-            contexts: contexts(&statement, title, before.map(|before| &before.statement)),
-            statement,
-            documents: placed().map(|placed| placed.doc).collect(),
-            publishers: placed().map(|placed| self.publisher(placed)).collect(),
-            origin,
-        };
+        let claim = self.claim(text, cited)?;
         let against = self
             .other_values(&claim)
             .or_else(|| self.other_names(&claim));
@@ -105,6 +90,41 @@ impl Corpus {
         Some(match against {
             Some(against) => self.contradicted(&claim, &against),
             None => self.supported_or_not(&claim),
+        })
+    }
+
+    /// Sentences that speak of the same thing as a claim and say otherwise, one source alone or many; by their ids.
+    pub fn rivals(&self, text: &str, cited: &[String]) -> Vec<String> {
+        let Some(claim) = self.claim(text, cited) else {
+            return Vec::new();
+        };
+        let mut rivals = self.rival_values(&claim);
+        rivals.extend(self.rival_names(&claim));
+        rivals.extend(self.rival_courses(&claim));
+        rivals.sort_unstable();
+        rivals.dedup();
+        rivals
+            .into_iter()
+            .filter_map(|at| Some(self.passage(at, 0.0)?.id))
+            .collect()
+    }
+
+    fn claim(&self, text: &str, cited: &[String]) -> Option<Claim> {
+        let origin: Vec<usize> = cited.iter().filter_map(|id| self.at(id)).collect();
+        let first = origin.first().and_then(|at| self.placed.get(*at))?;
+        let placed = || origin.iter().filter_map(|at| self.placed.get(*at));
+        let statement = Statement::of(text);
+        let title = self.titles.get(first.doc).map_or(&[][..], Vec::as_slice);
+        let before = origin
+            .first()
+            .and_then(|at| self.placed.get(at.checked_sub(1)?))
+            .filter(|before| before.doc == first.doc);
+        Some(Claim {
+            contexts: contexts(&statement, title, before.map(|before| &before.statement)),
+            statement,
+            documents: placed().map(|placed| placed.doc).collect(),
+            publishers: placed().map(|placed| self.publisher(placed)).collect(),
+            origin,
         })
     }
 

@@ -58,6 +58,20 @@ impl Corpus {
         None
     }
 
+    /// Sentences of others that put another name into the place of one of the claim's.
+    pub(crate) fn rival_names(&self, claim: &Claim) -> Vec<usize> {
+        let mut found = Vec::new();
+        for name in &claim.statement.names {
+            for slot in &name.slots {
+                let others = self.in_slot(claim, name, slot).into_iter();
+                let rivals = others
+                    .filter(|other| other.close && !other.names.iter().any(|n| n.may_be(name)));
+                found.extend(rivals.map(|other| other.at));
+            }
+        }
+        found
+    }
+
     /// Whether a document speaks of one of the other names that the claim holds, if it holds any.
     fn is_of(&self, claim: &Claim, name: &Name, doc: usize) -> bool {
         let others: Vec<&Name> = claim

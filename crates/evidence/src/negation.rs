@@ -36,6 +36,16 @@ impl Corpus {
         })
     }
 
+    /// Sentences of others that deny a claim or say the opposite.
+    pub(crate) fn rival_courses(&self, claim: &Claim) -> Vec<usize> {
+        let all = self.placed.iter().enumerate();
+        let others = all.filter(|(_, placed)| !claim.publishers.contains(&self.publisher(placed)));
+        others
+            .map(|(at, _)| at)
+            .filter(|at| self.polarity(claim, *at) == Some(false))
+            .collect()
+    }
+
     /// Whether yet another publisher has the claim's word of two opposites: it fell, and it did not rise.
     fn says_so_too(&self, claim: &Claim, against: &[usize], publishers: &BTreeSet<usize>) -> bool {
         let theirs: Vec<&Term> = against

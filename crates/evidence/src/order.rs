@@ -35,30 +35,31 @@ impl Corpus {
             terms.map(|term| term.sense.clone()).collect()
         };
         let (left, right) = (
-            self.dated(claim, &side(true))?,
-            self.dated(claim, &side(false))?,
+            self.dated(claim, &side(true)),
+            self.dated(claim, &side(false)),
         );
+        let (first, second) = (left.first()?.day, right.first()?.day);
         let contrary = if is_before {
-            left.day > right.day
+            first > second
         } else {
-            left.day < right.day
+            first < second
         };
-        let publishers: BTreeSet<usize> = [left.at, right.at]
+        let sentences: Vec<usize> = left.iter().chain(&right).map(|dated| dated.at).collect();
+        let publishers: BTreeSet<usize> = sentences
             .iter()
             .filter_map(|at| self.placed.get(*at))
             .map(|p| self.publisher(p))
             .collect();
-        (contrary && publishers.len() >= 2).then(|| Against {
-            sentences: vec![left.at, right.at],
+        (contrary && publishers.len() >= 2).then_some(Against {
+            sentences,
             about: "order",
         })
     }
 
-    /// The date that others give for what these words name: the sentence that has most of them near a date.
-    fn dated(&self, claim: &Claim, of: &[String]) -> Option<Dated> {
-        let telling: Vec<&String> = of.iter().filter(|sense| self.is_telling(sense)).collect();
-        if telling.is_empty() || of.len() < 2 {
-            return None;
+    /// The date that others give for what these words name: the sentence that has most of them near a date, and those with the same day.
+    fn dated(&self, claim: &Claim, of: &[String]) -> Vec<Dated> {
+        if of.len() < 2 || !of.iter().any(|sense| self.is_telling(sense)) {
+            return Vec::new();
         }
         let whole: f64 = of.iter().map(|sense| self.weight(sense)).sum();
         let score = |dated: &Dated| -> f64 {
@@ -73,11 +74,17 @@ impl Corpus {
             .enumerate()
             .filter(|(_, p)| !claim.publishers.contains(&self.publisher(p)));
         let all = others.flat_map(|(at, placed)| dates(at, &placed.statement));
-        let best = all
+        let mut found: Vec<(f64, Dated)> = all
             .map(|dated| (score(&dated), dated))
-            .filter(|(score, _)| *score >= 0.45);
-        best.max_by(|(a, x), (b, y)| a.total_cmp(b).then(y.at.cmp(&x.at)))
+            .filter(|(score, _)| *score >= 0.45)
+            .collect();
+        found.sort_by(|(a, x), (b, y)| b.total_cmp(a).then(x.at.cmp(&y.at)));
+        let day = found.first().map(|(_, dated)| dated.day);
+        found
+            .into_iter()
             .map(|(_, dated)| dated)
+            .filter(|dated| Some(dated.day) == day)
+            .collect()
     }
 }
 

@@ -1,50 +1,62 @@
-//! BM25 over the sentences, with a share of what their documents score.
+//! BM25 over the sentences, with a share of what their documents score. A question's words bring along what answers to them have, and
+//! what several publishers give as a value counts more.
 
-use crate::corpus::{Corpus, Passage, count};
+use crate::corpus::{Corpus, Passage, count, group};
 use crate::statement::Statement;
-use std::collections::HashMap;
+use crate::values::Value;
+use crate::words::related;
+use std::collections::{BTreeSet, HashMap};
 
 /// How soon more of the same says nothing new, and how much a long sentence counts less.
 const K1: f64 = 1.2;
 const B: f64 = 0.4;
 /// What a document's own score adds to each of its sentences.
 const OF_DOCUMENT: f64 = 0.35;
+/// What a word counts that an answer may have.
+const RELATED: f64 = 0.5;
+/// What each publisher more adds that gives a value of the sentence too.
+const AGREED: f64 = 0.35;
+/// A sentence with fewer tokens says nothing by itself.
+const SHORT: usize = 5;
 
 impl Corpus {
     /// The sentences that fit a question best, at most `limit`, the best first.
     pub fn search(&self, query: &str, limit: usize) -> Vec<Passage> {
-        let mut asked: Vec<String> = Vec::new();
-        for term in Statement::of(query).terms {
-            if !asked.contains(&term.sense) {
-                asked.push(term.sense);
-            }
-        }
-        let mut documents: HashMap<usize, f64> = HashMap::new();
+        let asked = asked(query);
+        let mut documents: HashMap<usize, Vec<&str>> = HashMap::new();
         for (doc, title) in self.titles.iter().enumerate() {
-            let mut senses: Vec<&str> = title.iter().map(String::as_str).collect();
-            let of_it = self.placed.iter().filter(|placed| placed.doc == doc);
-            senses.extend(of_it.flat_map(|placed| {
-                placed
-                    .statement
-                    .terms
-                    .iter()
-                    .map(|term| term.sense.as_str())
-            }));
-            documents.insert(doc, self.score(&asked, &senses, 120.0));
+            documents.insert(doc, title.iter().map(String::as_str).collect());
         }
+        for placed in &self.placed {
+            let senses = placed
+                .statement
+                .terms
+                .iter()
+                .map(|term| term.sense.as_str());
+            documents.entry(placed.doc).or_default().extend(senses);
+        }
+        let of = documents
+            .iter()
+            .map(|(doc, senses)| (*doc, self.score(&asked, senses, 120.0)));
+        let documents: HashMap<usize, f64> = of.collect();
         let mut hits: Vec<(usize, f64)> = Vec::new();
         for (at, placed) in self.placed.iter().enumerate() {
-            let senses: Vec<&str> = placed
-                .statement
+            let statement = &placed.statement;
+            if statement.tokens.len() < SHORT || statement.text.ends_with('?') {
+                continue;
+            }
+            let senses: Vec<&str> = statement
                 .terms
                 .iter()
                 .map(|term| term.sense.as_str())
                 .collect();
             let own = self.score(&asked, &senses, 10.0);
             if own > 0.0 {
+                let of_document = documents.get(&placed.doc).copied().unwrap_or_default();
                 hits.push((
                     at,
-                    own + OF_DOCUMENT * documents.get(&placed.doc).copied().unwrap_or_default(),
+                    own + OF_DOCUMENT * of_document
+                        + AGREED * own.min(3.0) * self.agreed_values(statement),
                 ));
             }
         }
@@ -55,17 +67,62 @@ impl Corpus {
             .collect()
     }
 
-    fn score(&self, asked: &[String], senses: &[&str], usual: f64) -> f64 {
+    fn score(&self, asked: &[(String, f64)], senses: &[&str], usual: f64) -> f64 {
         let length = 1.0 - B + B * count(senses.len()) / usual;
-        let of = |term: &String| {
+        let of = |(term, weight): &(String, f64)| {
             let n = count(
                 senses
                     .iter()
                     .filter(|sense| crate::likeness::is_one(sense, term))
                     .count(),
             );
-            self.weight(term) * n * (K1 + 1.0) / (n + K1 * length)
+            weight * self.weight(term) * n * (K1 + 1.0) / (n + K1 * length)
         };
         asked.iter().map(of).sum()
     }
+
+    /// How many publishers give the value of the sentence that most give, as a logarithm; 0: one alone.
+    fn agreed_values(&self, statement: &Statement) -> f64 {
+        let most = statement
+            .values
+            .iter()
+            .map(|value| self.givers(value))
+            .max()
+            .unwrap_or_default();
+        count(most.max(1)).ln()
+    }
+
+    fn givers(&self, value: &Value) -> usize {
+        let places = self
+            .by_dimension
+            .get(group(value.dimension()))
+            .into_iter()
+            .flatten();
+        let same = places.filter_map(|(at, nth)| {
+            let placed = self.placed.get(*at)?;
+            let other = placed.statement.values.get(*nth)?;
+            let same = other.what == value.what;
+            same.then(|| self.publisher(placed))
+        });
+        same.collect::<BTreeSet<usize>>().len()
+    }
+}
+
+/// The senses that a question asks for, each with what it counts.
+fn asked(query: &str) -> Vec<(String, f64)> {
+    let mut asked: Vec<(String, f64)> = Vec::new();
+    let statement = Statement::of(query);
+    for term in &statement.terms {
+        if !asked.iter().any(|(known, _)| *known == term.sense) {
+            asked.push((term.sense.clone(), 1.0));
+        }
+    }
+    for token in &statement.tokens {
+        for sense in related(&token.stem) {
+            if !asked.iter().any(|(known, _)| *known == sense) {
+                asked.push((sense, RELATED));
+            }
+        }
+    }
+    asked
 }

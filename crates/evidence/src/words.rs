@@ -202,6 +202,20 @@ fn stem_of(word: &str) -> String {
     stem(word)
 }
 
+/// What answers have where a question has this stem; as senses.
+pub(crate) fn related(stem: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for row in rows(include_str!("../words/related.tsv")) {
+        let Some((asked, answers)) = row.split_once('\t') else {
+            continue;
+        };
+        if forms(asked).any(|form| stem_of(form) == stem) {
+            found.extend(forms(answers).map(|form| sense(&stem_of(form))));
+        }
+    }
+    found
+}
+
 /// The sides of the pairs of opposites on which a stem stands: the pair, and which side.
 pub(crate) fn sides(stem: &str) -> &'static [(usize, bool)] {
     static SIDES: LazyLock<HashMap<String, Vec<(usize, bool)>>> = LazyLock::new(|| {

@@ -3,6 +3,7 @@
 use super::{Answered, Documents};
 use agentctl_evidence::{Checked, Corpus, Passage, Verdict};
 use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Results of a search, unless the call says how many; and at most.
 const USUAL: u64 = 12;
@@ -76,13 +77,7 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents<'_>) -> Ans
     let mut told: Vec<(&str, Checked)> = Vec::new();
     for claim in claims {
         let text = |key: &str| claim.get(key).and_then(Value::as_str).unwrap_or_default();
-        let sources = claim.get("sources").and_then(Value::as_array);
-        let sources: Vec<String> = sources
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect();
+        let sources = sources(claim);
         match corpus.check(text("text"), &sources) {
             Some(found) => {
                 if !repeats(&corpus, text("text"), &sources, &found, &told) {
@@ -93,7 +88,44 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents<'_>) -> Ans
             None => unfounded.push(Value::from(text("id"))),
         }
     }
+    for (id, quote) in rivals(&corpus, claims) {
+        if let Some(found) = corpus.check(&quote, std::slice::from_ref(&id))
+            && found.verdict == Verdict::Contradicted
+        {
+            checked.push(verdict(&id, &quote, &found));
+        }
+    }
     Ok(json!({"checked": checked, "without_source": unfounded}))
+}
+
+/// What others say otherwise of the things that the claims are about, and no claim says yet: ids and sentences.
+fn rivals(corpus: &Corpus, claims: &[Value]) -> BTreeMap<String, String> {
+    let (mut found, mut known) = (BTreeMap::new(), BTreeSet::new());
+    for claim in claims {
+        let sources = sources(claim);
+        let text = claim
+            .get("text")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        for id in corpus.rivals(text, &sources) {
+            if let Some(quote) = corpus.quote(&id) {
+                found.insert(id, quote);
+            }
+        }
+        known.extend(sources);
+    }
+    found.retain(|id, _| !known.contains(id));
+    found
+}
+
+fn sources(claim: &Value) -> Vec<String> {
+    let sources = claim.get("sources").and_then(Value::as_array);
+    sources
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Whether a claim only says again what another one says, that quotes it already.
