@@ -50,7 +50,7 @@ pub(crate) struct Shared {
 /// What a call of a tool does.
 pub(crate) enum How {
     Flow,
-    Http(http::Spec),
+    Http(Box<http::Spec>),
     Builtin(builtin::Spec),
 }
 
@@ -110,7 +110,7 @@ impl Tools {
                 ToolKind::Other { name, section } if *name == BUILTIN => {
                     How::Builtin(builtin::Spec::of(section))
                 }
-                ToolKind::Other { section, .. } => How::Http(http::Spec::of(section)),
+                ToolKind::Other { section, .. } => How::Http(Box::new(http::Spec::of(section))),
             };
             let made = Made {
                 how,

@@ -8,6 +8,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 const MAX_NUMBERS: usize = 100_000;
 
 type Numbers = Result<Vec<f64>, (String, &'static str)>;
+type Pair = Result<(Vec<f64>, Vec<f64>), (String, &'static str)>;
 
 pub(super) fn statistics(args: &Map<String, Value>, _: &Documents<'_>) -> Answered {
     match args.get("what").and_then(Value::as_str).unwrap_or_default() {
@@ -58,10 +59,7 @@ fn numbers(args: &Map<String, Value>, name: &str, least: usize) -> Numbers {
     Ok(numbers)
 }
 
-fn pair(
-    args: &Map<String, Value>,
-    least: usize,
-) -> Result<(Vec<f64>, Vec<f64>), (String, &'static str)> {
+fn pair(args: &Map<String, Value>, least: usize) -> Pair {
     let (x, y) = (numbers(args, "x", least)?, numbers(args, "y", least)?);
     match x.len() == y.len() {
         true => Ok((x, y)),
