@@ -52,11 +52,7 @@ pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> 
         "message".into(),
         agentctl_base::secrets::hide(&message).into(),
     );
-    let folder = args
-        .corpus
-        .as_deref()
-        .map(|named| folder(named))
-        .transpose()?;
+    let folder = args.corpus.as_deref().map(folder).transpose()?;
     if let Some(folder) = &folder {
         input.insert("corpus".into(), folder.display().to_string().into());
     }
