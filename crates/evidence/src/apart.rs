@@ -191,7 +191,8 @@ impl Corpus {
             value.agrees(other.value)
                 && (year.is_none() || other.year.is_none() || year == other.year)
                 && (self.is_about_the_same(value, year, other)
-                    || other.shared.telling >= 1 && other.shared.weight > 2.0)
+                    || other.shared.telling >= 1 && other.shared.weight > 2.0
+                    || other.shared.telling >= 2 && !self.is_weighed())
                 && !self.is_copy(claim, other.at)
         });
         same.map(|other| other.at).collect()

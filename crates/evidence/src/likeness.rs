@@ -106,7 +106,12 @@ fn context(
 impl Corpus {
     /// Whether a sense tells one thing of the corpus from another.
     pub(crate) fn is_telling(&self, sense: &str) -> bool {
-        self.documents.len() < FEW || self.share(sense) <= COMMON
+        !self.is_weighed() || self.share(sense) <= COMMON
+    }
+
+    /// Whether there are documents enough for the weights of words to say how much they tell.
+    pub(crate) fn is_weighed(&self) -> bool {
+        self.documents.len() >= FEW
     }
 
     pub(crate) fn shared(&self, a: &Context, b: &Context) -> Shared {
