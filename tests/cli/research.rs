@@ -111,7 +111,8 @@ fn a_folder_is_read_in_place_of_the_documents_of_the_pack() {
         &project,
         &["How long is the Vell bridge?", "--input", &input],
     );
-    assert_eq!(refused.code, 1, "{}", refused.stdout);
+    assert_eq!(refused.code, 2, "{}", refused.stdout);
+    assert!(refused.stderr.contains("--corpus"), "{}", refused.stderr);
 }
 
 #[test]

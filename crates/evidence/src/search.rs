@@ -20,9 +20,14 @@ const AGREED: f64 = 0.35;
 const SHORT: usize = 5;
 
 impl Corpus {
-    /// The sentences that fit a question best, at most `limit`, the best first.
+    /// The sentences that fit a question best, at most `limit`, the best first; none where a question names something and no
+    /// document has a word of the name: what is said of other things answers nothing.
     pub fn search(&self, query: &str, limit: usize) -> Vec<Passage> {
-        let asked = asked(query);
+        let question = Statement::of(query);
+        if self.has_none_named(&question) {
+            return Vec::new();
+        }
+        let asked = asked(&question);
         let mut documents: HashMap<usize, Vec<&str>> = HashMap::new();
         for (doc, title) in self.titles.iter().enumerate() {
             documents.insert(doc, title.iter().map(String::as_str).collect());
@@ -67,6 +72,12 @@ impl Corpus {
             .collect()
     }
 
+    fn has_none_named(&self, question: &Statement) -> bool {
+        let terms = question.terms.iter();
+        let mut named = terms.filter(|term| question.is_named(term.at)).peekable();
+        named.peek().is_some() && named.all(|term| self.share(&term.sense) <= 0.0)
+    }
+
     fn score(&self, asked: &[(String, f64)], senses: &[&str], usual: f64) -> f64 {
         let length = 1.0 - B + B * count(senses.len()) / usual;
         let of = |(term, weight): &(String, f64)| {
@@ -109,9 +120,8 @@ impl Corpus {
 }
 
 /// The senses that a question asks for, each with what it counts.
-fn asked(query: &str) -> Vec<(String, f64)> {
+fn asked(statement: &Statement) -> Vec<(String, f64)> {
     let mut asked: Vec<(String, f64)> = Vec::new();
-    let statement = Statement::of(query);
     for term in &statement.terms {
         if !asked.iter().any(|(known, _)| *known == term.sense) {
             asked.push((term.sense.clone(), 1.0));

@@ -48,13 +48,19 @@ pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> 
     for given in &args.input {
         input.extend(read_input(given)?);
     }
+    if input.contains_key(CORPUS) {
+        return Err(CliError::usage(format!(
+            "--input gives {CORPUS}, which opens a folder of yours"
+        ))
+        .hint("name the folder with --corpus DIR"));
+    }
     input.insert(
         "message".into(),
         agentctl_base::secrets::hide(&message).into(),
     );
     let folder = args.corpus.as_deref().map(folder).transpose()?;
     if let Some(folder) = &folder {
-        input.insert("corpus".into(), folder.display().to_string().into());
+        input.insert(CORPUS.into(), folder.display().to_string().into());
     }
     let folder = folder.as_deref();
     let session = Session::over_folder(root, &args.pack, folder, &args.model, out)?;
@@ -71,6 +77,9 @@ pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> 
     let start = Start::New(options);
     activation::activate(&session, root, args.answers.no_input, out, false, start)
 }
+
+/// What the packs' tools find the user's folder under; set by --corpus alone.
+const CORPUS: &str = "corpus";
 
 /// The folder that was named, from the root on.
 fn folder(named: &Path) -> Result<PathBuf, CliError> {

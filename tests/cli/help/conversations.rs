@@ -89,8 +89,8 @@ fn run() {
               several times
 
           --corpus <DIR>
-              A folder of documents (md, html, txt, csv) that the pack's tools read in place of the pack's
-              own
+              A folder of documents (md, html, txt, csv) that the pack's tools read in place of the
+              pack's own
 
       -y, --yes
               Take every recommendation; a required question without one still stops the run

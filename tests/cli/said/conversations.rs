@@ -57,7 +57,7 @@ fn packs() {
     exit code 2
     -- stderr --
     error: there is no pack "nobody"
-    hint: packs: assistant, front-door, n8n-builder, n8n-copilot
+    hint: packs: assistant, front-door, n8n-builder, n8n-copilot, research
     "#);
 }
 
@@ -80,7 +80,7 @@ fn one_turn_and_what_is_kept_of_it() {
     exit code 2
     -- stderr --
     error: there is no pack "back-door"
-    hint: packs: assistant, front-door, n8n-builder, n8n-copilot
+    hint: packs: assistant, front-door, n8n-builder, n8n-copilot, research
     "#);
     insta::assert_snapshot!(project.said("sessions show bob"), @r#"
     exit code 2
@@ -204,7 +204,7 @@ fn tools_list_show_and_check() {
     exit code 2
     -- stderr --
     error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, autofix-workflow, rollback-workflow, restore-workflow, show-workflow, delete-workflow, validate-draft, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, read-skills, read-learnings, write-learnings, submit-request, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, current_user_execute_tool, current_user_tools, delegate; did you mean "ask_gitlab"?
-    packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http
+    packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http, builtin
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }
