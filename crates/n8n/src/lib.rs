@@ -4,6 +4,7 @@
 #[cfg(any(test, feature = "testkit"))]
 pub mod arbitrary;
 pub mod autofix;
+mod branches;
 pub mod catalog;
 pub mod dead;
 pub mod diff;
@@ -20,6 +21,7 @@ mod trigger;
 pub mod validate;
 pub mod workflow;
 
+pub use branches::Branches;
 pub use edit::EditOp;
 pub use finding::{Finding, Severity};
 pub use trigger::{TriggerKind, TriggerPoint, trigger_points};

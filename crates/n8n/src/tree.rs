@@ -2,11 +2,12 @@
 //! A node where branches meet is written once; later visits only point to it (↪), so loops end too. Plain text, no colour.
 
 use super::{
+    branches::Branches,
     catalog::Catalog,
     workflow::{Link, Node, Workflow},
 };
 use crate::workflow::short_type;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
 /// Parameters worth a place beside the node's name, most telling first.
@@ -223,62 +224,17 @@ impl<'a> View<'a> {
         lines
     }
 
-    fn labels(&self, name: &str) -> Labels {
+    fn labels(&self, name: &str) -> Branches {
         let Some(node) = self.by_name.get(name) else {
-            return Labels::default();
+            return Branches::default();
         };
-        let description = self.catalog.and_then(|catalog| {
-            let found = catalog.lookup(node.node_type(), node.type_version());
-            found.known()
-        });
-        let empty = Map::new();
-        let names: Vec<Option<String>> = match description {
-            Some(description) => description
-                .outputs_for(node.parameters().unwrap_or(&empty), node.map())
-                .iter()
-                .filter(|port| port.kind == "main")
-                .map(|port| port.label.clone())
-                .collect(),
-            None => match short_type(node.node_type()) {
-                "if" => vec![Some("true".into()), Some("false".into())],
-                "splitInBatches" => vec![Some("done".into()), Some("loop".into())],
-                _ => Vec::new(),
-            },
-        };
-        let used = self
-            .after
-            .get(name)
-            .into_iter()
-            .flatten()
-            .map(|(output, _)| *output);
-        Labels {
-            count: names
-                .len()
-                .max(used.max().map_or(0, |most| most as usize + 1)),
-            names,
-        }
+        let edges = self.after.get(name).into_iter().flatten();
+        Branches::of(node, edges.map(|(output, _)| *output).max(), self.catalog)
     }
 }
 
-/// The names of a node's outputs; one output needs none.
-#[derive(Default)]
-struct Labels {
-    names: Vec<Option<String>>,
-    count: usize,
-}
-
-impl Labels {
-    fn name(&self, output: u32) -> Option<String> {
-        if self.count < 2 {
-            return None;
-        }
-        let named = self.names.get(output as usize).cloned().flatten();
-        let name = named.filter(|name| !name.is_empty());
-        Some(name.unwrap_or_else(|| format!("output {output}")))
-    }
-}
-
-fn telling(node: &Node) -> Vec<String> {
+/// The values of a node that tell most about it, each in a few characters and without what looks like a secret.
+pub fn telling(node: &Node) -> Vec<String> {
     let Some(parameters) = node.parameters() else {
         return Vec::new();
     };

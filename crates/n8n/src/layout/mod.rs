@@ -13,8 +13,9 @@ pub use place::place_new;
 /// n8n's canvas grid.
 const GRID: f64 = 16.0;
 /// A node is a square; one with sub-node inputs is wider.
-const NODE_WIDTH: f64 = 96.0;
-const ROOT_WIDTH: f64 = 256.0;
+pub const NODE_WIDTH: f64 = 96.0;
+/// The same of one that other nodes serve (models, memories, tools).
+pub const ROOT_WIDTH: f64 = 256.0;
 /// Between a node and the next column: room for the edge, the plus button and the label.
 const COLUMN_GAP: f64 = 144.0;
 /// A row: the node, its label below, and air.
