@@ -7,7 +7,7 @@ const WRAPPED: &str = "data";
 
 /// The document itself, or each entry of an export of several workflows, with the pointer to it. An answer of n8n's API holds them
 /// one level deeper.
-pub(super) fn workflows(document: &Value) -> impl Iterator<Item = (String, &Value)> {
+pub fn workflows(document: &Value) -> impl Iterator<Item = (String, &Value)> {
     let wrapped = document
         .get(WRAPPED)
         .filter(|_| document.get("nodes").is_none())

@@ -7,7 +7,7 @@
 pub mod baseline;
 pub mod changed;
 pub mod check;
-mod document;
+pub mod document;
 mod mend;
 mod place;
 pub mod report;
