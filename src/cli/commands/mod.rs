@@ -26,11 +26,13 @@ mod policy;
 mod pull;
 mod push;
 mod qa;
+mod report;
 mod resume;
 mod run;
 mod runs;
 mod serve;
 mod sessions;
+mod show;
 mod skills;
 mod status;
 mod tools;
@@ -66,6 +68,8 @@ pub enum Command {
     Bench(bench::BenchArgs),
     Undo(undo::UndoArgs),
     Accept(accept::AcceptArgs),
+    Show(show::ShowArgs),
+    Report(report::ReportArgs),
     Diff(diff::DiffArgs),
     Log(log::LogArgs),
     #[command(subcommand)]
@@ -134,6 +138,8 @@ impl Command {
             Command::Bench(args) => bench::bench(project, args, out),
             Command::Undo(args) => undo::undo(project, args, out),
             Command::Accept(args) => accept::accept(project, args, out),
+            Command::Show(args) => show::show(project, args, out),
+            Command::Report(args) => report::report(project, args, out),
             Command::Diff(args) => diff::diff(project, args, out),
             Command::Log(args) => log::log(project, args, out),
             Command::Agents(command) => agents::agents(project, command, out),

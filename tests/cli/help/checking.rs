@@ -4,7 +4,7 @@ use super::help;
 
 #[test]
 fn qa() {
-    insta::assert_snapshot!(help("qa"), @r"
+    insta::assert_snapshot!(help("qa"), @"
     Check workflow files, or the workflows of the connected n8n
 
     Usage: agentctl qa [OPTIONS] [PATH]...
@@ -41,6 +41,9 @@ fn qa() {
           --report <KIND[=FILE]>
               Write a report for CI: `sarif=FILE`, `junit=FILE`, or `github` for annotations
 
+          --html <FILE>
+              Write a page for people: totals, and all findings in a table to sort and filter
+
           --baseline <FILE>
               Known findings, which do not fail the check
 
@@ -64,6 +67,7 @@ fn qa() {
       agentctl qa --baseline qa-baseline.json --write-baseline workflows/
       agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .
       agentctl qa --all --report junit=qa.xml
+      agentctl qa --html qa.html workflows/
       agentctl qa --explain agentctl/unknown-reference
 
     Waivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).
@@ -321,4 +325,67 @@ fn learnings() {
     Example:
       agentctl learnings retire L-006 --reason "fixed in n8n 2.40"
     "#);
+}
+
+#[test]
+fn show() {
+    insta::assert_snapshot!(help("show"), @r#"
+    Show a workflow: as a tree, a chart for Markdown, a picture, or a page
+
+    Usage: agentctl show [OPTIONS] <FILE|ID>
+
+    Arguments:
+      <FILE|ID>
+              A workflow file (`-`: stdin), or a workflow of the project or of the connected n8n, by id
+              or name
+
+    Options:
+          --format <FORMAT>
+              What it is shown as, on stdout
+
+              Possible values:
+              - tree:    Lines of text
+              - mermaid: A flow chart for Markdown
+              - svg:     A picture, light or dark as its reader likes
+              - html:    A page in one file: picture, findings, text
+
+              [default: tree]
+
+          --name <NAME>
+              The workflow of this name, of an export that holds several
+
+    Examples:
+      agentctl show workflows/orders.json
+      agentctl show orders --format svg > orders.svg
+      agentctl show orders --format html > orders.html
+      agentctl show --name "Daily report" --format mermaid export.json
+
+    A picture shows nodes where n8n shows them; a workflow whose nodes have no places of their own is
+    laid out anew. What `agentctl qa` finds is marked on its node.
+    "#);
+}
+
+#[test]
+fn report() {
+    insta::assert_snapshot!(help("report"), @"
+    Write a run as a page: request, questions, phases, pictures before and after, findings, refusals,
+    cost
+
+    Usage: agentctl report [OPTIONS] --html <FILE> [RUN]
+
+    Arguments:
+      [RUN]
+              The run; default: the active one
+
+    Options:
+          --html <FILE>
+              The file to write
+
+    Examples:
+      agentctl report --html run.html
+      agentctl report 019a… --html run.html
+
+    The page is one file: it loads nothing, sends nothing, and its policy (CSP) allows neither. What
+    looks like a secret is hidden in it.
+    ");
 }

@@ -128,6 +128,9 @@ fn agentctl_itself() {
       bench        Run the requests of a file with a model, and score what it builds
       undo         Take back what a run changed, all of it or down to one of its changes
       accept       Say that a workflow is as you want it: what agents take away is counted from there
+      show         Show a workflow: as a tree, a chart for Markdown, a picture, or a page
+      report       Write a run as a page: request, questions, phases, pictures before and after,
+                   findings, refusals, cost
       diff         Show what changed between two states of a workflow, or between two files
       log          Read a run's journal as a story: who did what, when, by which rule, at what cost
       agents       The agents of the pack

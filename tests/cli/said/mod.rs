@@ -5,6 +5,7 @@ mod conversations;
 mod learnings;
 mod mcp;
 mod pack;
+mod pictures;
 mod project;
 mod qa;
 mod runs;
@@ -14,12 +15,13 @@ use super::help;
 use super::support::Project;
 
 /// The files below, in which each command has its snapshots.
-const SNAPSHOTS: [&str; 9] = [
+const SNAPSHOTS: [&str; 10] = [
     include_str!("automations.rs"),
     include_str!("conversations.rs"),
     include_str!("learnings.rs"),
     include_str!("mcp.rs"),
     include_str!("pack.rs"),
+    include_str!("pictures.rs"),
     include_str!("project.rs"),
     include_str!("qa.rs"),
     include_str!("runs.rs"),

@@ -39,6 +39,9 @@ pub struct Compared {
     pub to: Side,
     #[serde(flatten)]
     pub difference: Difference,
+    /// The two states whole, with their secrets. Not part of the JSON.
+    #[serde(skip)]
+    pub documents: (Option<Document>, Option<Document>),
 }
 
 /// One state.
@@ -141,5 +144,6 @@ async fn one(
         from: side(Some(from), before.as_ref()),
         to: side(to, after.as_ref()),
         difference: resources.difference(redactor, before.as_ref(), after.as_ref()),
+        documents: (before, after),
     })
 }

@@ -13,13 +13,13 @@ use std::path::PathBuf;
 #[cfg_attr(
     feature = "full",
     command(
-        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --all --report junit=qa.xml\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
+        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --all --report junit=qa.xml\n  agentctl qa --html qa.html workflows/\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
     )
 )]
 #[cfg_attr(
     not(feature = "full"),
     command(
-        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --report junit=qa.xml workflows/\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
+        after_help = "Examples:\n  agentctl qa workflows/\n  agentctl qa --output-format json --fail-on warning flow.json\n  cat flow.json | agentctl qa -\n  agentctl qa --fix workflows/\n  agentctl qa --baseline qa-baseline.json --write-baseline workflows/\n  agentctl qa --changed-since origin/main --report github --report sarif=qa.sarif .\n  agentctl qa --report junit=qa.xml workflows/\n  agentctl qa --html qa.html workflows/\n  agentctl qa --explain agentctl/unknown-reference\n\nWaivers stand in agentctl.toml ([[qa.waiver]]: code or id, path, node, reason, expires).\nExit code 0: nothing at or above the threshold; 1: findings; 2: usage."
     )
 )]
 pub struct QaArgs {
@@ -57,6 +57,9 @@ pub struct QaArgs {
     /// Write a report for CI: `sarif=FILE`, `junit=FILE`, or `github` for annotations
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = report)]
     pub reports: Vec<Report>,
+    /// Write a page for people: totals, and all findings in a table to sort and filter
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Known findings, which do not fail the check
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
@@ -80,6 +83,13 @@ pub enum Report {
     Sarif(PathBuf),
     Junit(PathBuf),
     Github,
+}
+
+impl QaArgs {
+    /// Something is written that needs all findings together.
+    pub fn needs_all(&self) -> bool {
+        !self.reports.is_empty() || self.html.is_some()
+    }
 }
 
 fn report(text: &str) -> Result<Report, String> {

@@ -88,6 +88,7 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
             file.display()
         ));
     }
+    report::page(&files, &summary, args, out)?;
     let exit = if summary.failed {
         Exit::Failed
     } else {
@@ -165,10 +166,10 @@ fn run<'a>(
         out,
         held: String::new(),
         is_empty: true,
-        at_once: args.reports.is_empty() && !args.write_baseline,
+        at_once: !args.needs_all() && !args.write_baseline,
     };
     // What is said file by file is not kept, unless a report wants the whole.
-    let keep = out.is_text() || !args.reports.is_empty();
+    let keep = out.is_text() || args.needs_all();
     let make = |outcome: Outcome| {
         let pieces = match &outcome {
             Outcome::Checked(checked) if out.format == OutputFormat::Json => checked

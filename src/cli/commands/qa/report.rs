@@ -8,7 +8,7 @@ use agentctl_base::untrusted;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::finding::{Finding, Severity};
 use agentctl_qa::check::{Checked, Judged, State};
-use agentctl_qa::report::{github, junit, sarif};
+use agentctl_qa::report::{github, html, junit, sarif};
 use agentctl_qa::source;
 use agentctl_qa::summary::{Summary, Threshold};
 use console::style;
@@ -41,6 +41,22 @@ pub fn reports(
         }
     }
     Ok(())
+}
+
+/// The page for people.
+pub fn page(
+    files: &[Checked],
+    summary: &Summary,
+    args: &QaArgs,
+    out: &Output,
+) -> Result<(), CliError> {
+    let Some(file) = &args.html else {
+        return Ok(());
+    };
+    let redactor = out.redactor();
+    let hide = |text: &str| redactor.text(text);
+    let page = html::html(files, summary, &repository_root(), &hide);
+    write_atomic(file, page.as_bytes()).map_err(|e| CliError::failed(e.to_string()))
 }
 
 /// Totals by code are shown beyond so many findings.

@@ -1,0 +1,118 @@
+//! `report RUN --html FILE`: a run as one page that needs no network. What stands in it comes from the journal, where secrets are hidden
+//! already, and from the states of the workflows, in which they are hidden here.
+
+mod page;
+
+use super::runs::{not_yours, tell_damage};
+use crate::analysis::{self, Moment};
+use crate::cli::args::ModelOptions;
+use crate::cli::commands::learnings::today;
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::progress::plain_long;
+use crate::cli::session::{self, Session};
+use crate::cli::{catalog_file, runtime};
+use agentctl_engine::run::{self, Compare, Compared, RunReport, UsageReport};
+use agentctl_engine::toolset::Document;
+use agentctl_engine::view::RunView;
+use agentctl_host::files::write_atomic;
+use agentctl_n8n::Workflow;
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::validate;
+use clap::Args;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Write a run as a page: request, questions, phases, pictures before and after, findings, refusals, cost
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl report --html run.html\n  agentctl report 019a… --html run.html\n\nThe page is one file: it loads nothing, sends nothing, and its policy (CSP) allows neither. What looks like a secret is hidden in it."
+)]
+pub struct ReportArgs {
+    /// The run; default: the active one
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    html: PathBuf,
+}
+
+/// All that the page tells.
+pub struct Told {
+    pub report: RunReport,
+    pub view: RunView,
+    pub moments: Vec<Moment>,
+    pub usage: UsageReport,
+    /// The workflows that the run changed, or why they cannot be read.
+    pub changed: Result<Vec<Compared>, String>,
+    pub catalog: &'static Catalog,
+}
+
+pub fn report(root: &Path, args: &ReportArgs, out: &Output) -> Result<Exit, CliError> {
+    let session = Session::reopen(root, args.run.as_deref(), &ModelOptions::offline(), out)?;
+    let (project, pack) = (&session.project, &session.pack);
+    let usage =
+        run::usage(project, pack, args.run.as_deref()).map_err(|e| session::run_error(&e))?;
+    let run_id = usage.run_id.clone();
+    let mut records = Vec::new();
+    let shown = run::show(project, pack, &run_id, &mut |record| {
+        records.push(record.clone());
+    });
+    let report = shown.map_err(|e| session::run_error(&e))?;
+    if let Some(foreign) = &report.foreign {
+        out.note(&not_yours(&report.run_id, foreign));
+    }
+    tell_damage(&report, out);
+    let changed = changed(&session, &run_id)?;
+    if let Err(why) = &changed {
+        out.note(&format!("without pictures: {}", plain_long(why)));
+    }
+    let told = Told {
+        moments: analysis::analyze(&records, &pack.flow, &today()).timeline,
+        view: RunView::of(&records),
+        report,
+        usage,
+        changed,
+        catalog: catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded()),
+    };
+    let text = page::page(&told, out);
+    write_atomic(&args.html, text.as_bytes()).map_err(|e| CliError::failed(e.to_string()))?;
+    let file = args.html.display().to_string();
+    out.answer(
+        Exit::Complete,
+        || format!("run {run_id}: {}\n", plain_long(&file)),
+        || json!({"run_id": run_id, "file": file}),
+    )
+}
+
+/// Before and after of each workflow. An n8n that cannot be reached does not keep the rest from being told.
+fn changed(session: &Session, run_id: &str) -> Result<Result<Vec<Compared>, String>, CliError> {
+    let what = Compare::Run {
+        run: Some(run_id.to_owned()),
+        from: None,
+        to: None,
+    };
+    let compared = runtime::block_on(run::compare(
+        &session.project,
+        session.gateway.resources(),
+        session.gateway.redactor(),
+        what,
+    ))?;
+    Ok(compared.map_err(|e| e.to_string()))
+}
+
+/// A state of a workflow as it may be drawn, with what is wrong with it; None: it is no workflow.
+fn drawable(
+    document: &Document,
+    catalog: &Catalog,
+    out: &Output,
+) -> Option<(Workflow, Vec<agentctl_n8n::Finding>)> {
+    let findings = validate::validate_value(&document.content, catalog);
+    let hidden = out.redactor().strings(document.content.clone());
+    let hide = |mut finding: agentctl_n8n::Finding| {
+        finding.message = out.redactor().text(&finding.message);
+        finding
+    };
+    let findings = findings.into_iter().map(hide).collect();
+    Some((Workflow::from_value(hidden).ok()?, findings))
+}
