@@ -6,6 +6,8 @@ use crate::words::folds;
 use agentctl_base::worded::{in_language, in_languages};
 use rustc_hash::FxHashMap;
 use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -110,8 +112,25 @@ impl Field {
     }
 }
 
+/// So many packs' fields are held.
+const HELD: usize = 8;
+
+/// What was read last: each message of a conversation is about the same fields.
+static READ: Mutex<VecDeque<(Value, Arc<[Field]>)>> = Mutex::new(VecDeque::new());
+
 /// The fields of a pack's data, in its order. What is no field is passed over: the engine has checked the data before.
-pub(crate) fn fields(data: &Value) -> Vec<Field> {
+pub(crate) fn fields(data: &Value) -> Arc<[Field]> {
+    let mut held = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, fields)) = held.iter().find(|(of, _)| of == data) {
+        return Arc::clone(fields);
+    }
+    let fields: Arc<[Field]> = read(data).into();
+    held.truncate(HELD - 1);
+    held.push_front((data.clone(), Arc::clone(&fields)));
+    fields
+}
+
+fn read(data: &Value) -> Vec<Field> {
     let list = data.as_array().map_or(&[][..], Vec::as_slice);
     let mut fields: Vec<Field> = list.iter().filter_map(field).collect();
     share(&mut fields);

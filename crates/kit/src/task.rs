@@ -5,6 +5,7 @@ use crate::reading::{Context, Reading};
 use crate::talk::{Said, Talk};
 use agentctl_base::worded::in_language;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// A task that is to be answered.
 #[derive(Debug, Clone, Copy)]
@@ -86,8 +87,8 @@ impl<'a> Task<'a> {
         self.data.get(self.named(setting))
     }
 
-    pub(crate) fn fields(&self) -> Vec<Field> {
-        self.data("fields").map(fields).unwrap_or_default()
+    pub(crate) fn fields(&self) -> Arc<[Field]> {
+        self.data("fields").map_or_else(|| [].into(), fields)
     }
 
     /// A text by its name: of `offline.yaml`, else of the pack's texts.
@@ -125,7 +126,7 @@ impl<'a> Task<'a> {
 pub(crate) struct Scene<'a> {
     pub task: Task<'a>,
     pub talk: Talk<'a>,
-    pub fields: Vec<Field>,
+    pub fields: Arc<[Field]>,
     pub collected: Map<String, Value>,
     pub unknown: Vec<&'a str>,
     /// What the last reply asked for.

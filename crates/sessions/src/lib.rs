@@ -16,6 +16,7 @@ mod queries;
 mod requests;
 pub mod session;
 pub mod sqlite;
+mod synced;
 mod waiting;
 
 use agentctl_base::BoxFuture;

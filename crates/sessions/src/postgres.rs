@@ -46,6 +46,7 @@ impl PostgresSessions {
             marks: Marks::Trusted,
             place,
             begin: "BEGIN",
+            synced: None,
         };
         store.migrate().await?;
         Ok(PostgresSessions { store, options })

@@ -1,6 +1,7 @@
 //! The queries, one text for both stores: SQLite takes `$1` as Postgres does. What differs is handed in by [`Store`]'s maker: how a
 //! transaction that writes begins.
 
+use crate::synced::Synced;
 use crate::{
     Begun, Erased, Finish, Finished, Foreign, Marks, Message, NewMessage, Role, Scope, Session,
     SessionError, SessionKey, Summary,
@@ -45,6 +46,8 @@ pub(crate) struct Store<D: Database> {
     pub place: String,
     /// Begins a transaction that will write.
     pub begin: &'static str,
+    /// What makes a commit last; None: the commit does.
+    pub synced: Option<Synced>,
 }
 
 /// The store's tables as this version of agentctl wants them.
@@ -257,7 +260,11 @@ where
     }
 
     pub(crate) async fn commit(&self, tx: Transaction<'static, D>) -> Result<(), SessionError> {
-        tx.commit().await.map_err(|e| self.unreachable(e))
+        tx.commit().await.map_err(|e| self.unreachable(e))?;
+        match &self.synced {
+            Some(synced) => synced.commit().await,
+            None => Ok(()),
+        }
     }
 
     pub(crate) async fn run_one(

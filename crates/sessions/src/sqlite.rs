@@ -1,6 +1,7 @@
 //! Sessions in a file of the project, `memory/agentctl.db`.
 
 use crate::queries::Store;
+use crate::synced::Synced;
 use crate::waiting::{self, Held, Turn};
 use crate::{
     Begun, Erased, Finish, Finished, MOST_WAITING, Marks, Message, Scope, Session, SessionError,
@@ -23,7 +24,8 @@ const READERS: u32 = 4;
 /// So long does a write of this process wait for those before it. Longer than a turn lasts, so that what ends a wait is the turn's limit.
 const IN_LINE: Duration = Duration::from_secs(120);
 
-/// A store in one file. Durable when a call returns: WAL with `synchronous = FULL`.
+/// A store in one file. Durable when a call returns: with `synchronous = NORMAL` the database is whole after a power loss, and what was
+/// committed is synced by [`Synced`], together with what others committed meanwhile.
 pub struct SqliteSessions {
     store: Store<Sqlite>,
     /// Where the turns' locks are.
@@ -55,7 +57,7 @@ impl SqliteSessions {
             .filename(&path)
             .create_if_missing(true)
             .journal_mode(SqliteJournalMode::Wal)
-            .synchronous(SqliteSynchronous::Full)
+            .synchronous(SqliteSynchronous::Normal)
             .busy_timeout(Duration::from_secs(10))
             .pragma("trusted_schema", "OFF")
             .pragma("cell_size_check", "ON");
@@ -74,6 +76,7 @@ impl SqliteSessions {
             marks,
             place: path.display().to_string(),
             begin: "BEGIN IMMEDIATE",
+            synced: Some(Synced::new(&path)),
         };
         only_tables(&store).await?;
         store.migrate().await?;

@@ -263,8 +263,8 @@ impl Driver<'_> {
             means: means.map(Box::new),
             order: self.recorder.order,
         };
-        // Synced, and all before it: the state file that follows must not be ahead of the journal.
-        self.record(event, true)
+        // Synced, and all before it: the state file that follows must not be ahead of the journal. Of a turn none follows before its end.
+        self.record(event, !self.is_turn())
     }
 
     /// The limits and the models of this activation. A model without a name that can be chosen again (one played from a
@@ -291,8 +291,10 @@ impl Driver<'_> {
     }
 
     pub(super) async fn carry_on(&mut self, project: &Project) -> Result<RunReport, RunError> {
-        // So that the active run is known by name from its first moment on.
-        self.project_state(project, "running")?;
+        // So that the active run is known by name from its first moment on; a turn never is the active run.
+        if !self.is_turn() {
+            self.project_state(project, "running")?;
+        }
         let came_to = self.drive().await;
         self.close(project, came_to)
     }

@@ -52,7 +52,8 @@ pub struct Left {
 }
 
 impl<'a> Turn<'a> {
-    /// Begins a turn; its journal is on the disk when this returns. `options.session` says what it is a turn of.
+    /// Begins a turn; its journal outlives this process when this returns, and a power loss from its first change or its end on.
+    /// `options.session` says what it is a turn of.
     pub fn begin(cx: RunContext<'a>, options: RunOptions) -> Result<Turn<'a>, RunError> {
         if options.session.is_none() {
             return Err(RunError::Internal("a turn without a conversation".into()));

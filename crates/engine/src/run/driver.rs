@@ -80,6 +80,11 @@ pub(super) struct Driver<'a> {
 }
 
 impl Driver<'_> {
+    /// Whether the run is a turn of a conversation or a client's session: it does not hold the project and is never the active run.
+    pub(super) fn is_turn(&self) -> bool {
+        self.recorder.view.session.is_some() || self.recorder.log.session().is_some()
+    }
+
     /// Journals an event of the driver's own; the gateway journals (and observes) its own.
     pub(super) fn record(&mut self, event: Event, durable: bool) -> Result<(), RunError> {
         self.guards.observe(&event);

@@ -279,6 +279,7 @@ impl Driver<'_> {
         project: &Project,
         message: &str,
     ) -> Result<(), RunError> {
+        let is_turn = self.is_turn();
         let recorder = &mut self.recorder;
         let head = recorder.journal.head();
         let mut state = run_state(
@@ -292,13 +293,15 @@ impl Driver<'_> {
         if let Some(mark) = project.marks(&recorder.view.run_id).active() {
             state.more.insert(ACTIVE_MARK.into(), mark.into());
         }
-        let is_active = recorder.view.session.is_none() && recorder.log.session().is_none();
-        let file = match is_active {
-            true => project.state_file(),
+        let moved = match is_turn {
+            false => StateFile::write_on(project.disk().as_ref(), &project.state_file(), &state)?,
             // The active run's summary stays the active run's.
-            false => project.run(&recorder.view.run_id)?.archived_state(),
+            true => {
+                let paths = project.run(&recorder.view.run_id)?;
+                StateFile::write_unsynced(&paths.archived_state(), &state)?
+            }
         };
-        if let Some(aside) = StateFile::write_on(project.disk().as_ref(), &file, &state)? {
+        if let Some(aside) = moved {
             recorder.observer.note(&format!(
                 "run_state.json was changed by hand or damaged; it was made again from the journal, the old one is kept as {}",
                 aside.display()

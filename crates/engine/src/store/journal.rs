@@ -32,6 +32,8 @@ pub struct Journal {
     /// Over these bytes.
     pub(super) digest: Sha256,
     synced: bool,
+    /// Folders that hold a new name on the way to the file, which a power loss could still take.
+    unsynced_names: Vec<PathBuf>,
     /// A write or a sync failed: what is on the disk is not known, so nothing may follow it.
     failed: bool,
 }
@@ -42,16 +44,17 @@ impl Journal {
         Self::create_on(files::real(), path)
     }
 
+    /// Nothing of it is sure to outlive a power loss before the first [`Journal::sync`], its name neither.
     pub fn create_on(disk: Arc<dyn Disk>, path: &Path) -> Result<Self, StoreError> {
         let dir = files::parent(path);
-        files::create_dir(dir)?;
+        files::create_dir(files::parent(dir))?;
+        let mut unsynced_names = vec![dir.to_owned()];
+        unsynced_names.extend(files::create_dir_unsynced(dir)?);
         let file = OpenOptions::new()
             .append(true)
             .create_new(true)
             .open(path)
             .map_err(StoreError::io("create", path))?;
-        // Without this a crash could lose the name of a journal whose records are synced.
-        files::sync_dir(dir)?;
         Ok(Journal {
             disk,
             marks: Marks::none(),
@@ -61,7 +64,8 @@ impl Journal {
             hash: GENESIS.to_owned(),
             len: 0,
             digest: Sha256::new(),
-            synced: true,
+            synced: false,
+            unsynced_names,
             failed: false,
         })
     }
@@ -146,6 +150,7 @@ impl Journal {
             len: loaded.whole + u64::from(loaded.newline_missing),
             digest,
             synced: true,
+            unsynced_names: Vec::new(),
             failed: false,
         };
         Ok((journal, loaded))
@@ -217,7 +222,7 @@ impl Journal {
             && (named.dev(), named.ino()) == (open.dev(), open.ino()))
     }
 
-    /// After this, everything appended survives a power loss.
+    /// After this, everything appended survives a power loss, and so does the file's name.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.usable()?;
         if !self.synced {
@@ -226,6 +231,13 @@ impl Journal {
                 return Err(StoreError::io("sync", &self.path)(e));
             }
             self.synced = true;
+        }
+        while let Some(dir) = self.unsynced_names.first() {
+            if let Err(e) = files::sync_dir(dir) {
+                self.failed = true;
+                return Err(e.into());
+            }
+            self.unsynced_names.remove(0);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use agentctl_base::{
     canonical::{canonical, sha256_hex},
     question::{Outcome, Question},
 };
-use agentctl_host::files::{Disk, Found, read_own, write_atomic_on};
+use agentctl_host::files::{Disk, Found, read_own, write_atomic_on, write_cache};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -88,6 +88,20 @@ impl StateFile {
         path: &Path,
         state: &RunState,
     ) -> Result<Option<PathBuf>, StoreError> {
+        let (bytes, aside) = Self::over(path, state)?;
+        write_atomic_on(disk, path, &bytes)?;
+        Ok(aside)
+    }
+
+    /// The same, but after a power loss the file may hold anything: for a summary that nobody needs once its journal is there.
+    pub fn write_unsynced(path: &Path, state: &RunState) -> Result<Option<PathBuf>, StoreError> {
+        let (bytes, aside) = Self::over(path, state)?;
+        write_cache(path, &bytes).map_err(StoreError::io("write", path))?;
+        Ok(aside)
+    }
+
+    /// The file's next text, over what it holds now, and where a damaged one was moved.
+    fn over(path: &Path, state: &RunState) -> Result<(Vec<u8>, Option<PathBuf>), StoreError> {
         let mut state = state.clone();
         let mut aside = None;
         match StateFile::read(path)? {
@@ -101,8 +115,7 @@ impl StateFile {
             StateFile::Good(_) => {}
             StateFile::Corrupt { .. } => aside = Some(set_aside(path)?),
         }
-        write_atomic_on(disk, path, &to_bytes(&state)?)?;
-        Ok(aside)
+        Ok((to_bytes(&state)?, aside))
     }
 }
 

@@ -2,7 +2,10 @@
 
 use super::disk::{self, Disk};
 use super::{FileError, temporary};
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Writes through a temporary file in the same folder: write, sync, rename, sync the folder. Creates the folder. What a killed
 /// write left in it is removed.
@@ -54,18 +57,25 @@ fn readable_like_a_new_file(_: &fs::File, _: &Path) -> Result<(), FileError> {
 
 /// Creates the folder and those above it that are missing, and makes the new names last.
 pub fn create_dir(dir: &Path) -> Result<(), FileError> {
+    create_dir_unsynced(dir)?
+        .iter()
+        .try_for_each(|holds| sync_dir(holds))
+}
+
+/// The same, but a power loss can take the new names until the folders that are given back are synced, in this order.
+pub fn create_dir_unsynced(dir: &Path) -> Result<Vec<PathBuf>, FileError> {
     if dir.is_dir() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let missing: Vec<&Path> = dir
         .ancestors()
         .take_while(|d| !d.as_os_str().is_empty() && !d.is_dir())
         .collect();
     fs::create_dir_all(dir).map_err(FileError::io("create the folder", dir))?;
-    for new in missing {
-        sync_dir(parent(new))?;
-    }
-    Ok(())
+    Ok(missing
+        .into_iter()
+        .map(|new| parent(new).to_owned())
+        .collect())
 }
 
 pub fn parent(path: &Path) -> &Path {

@@ -7,7 +7,9 @@ mod name;
 mod regular;
 mod temporary;
 
-pub use atomic::{create_dir, parent, sync_dir, write_atomic, write_atomic_on, write_cache};
+pub use atomic::{
+    create_dir, create_dir_unsynced, parent, sync_dir, write_atomic, write_atomic_on, write_cache,
+};
 pub use disk::{Disk, real};
 pub use folder::{Existing, Files};
 pub use name::{file_part, is_plain};
