@@ -21,6 +21,7 @@ mod recipe_text;
 mod reduce;
 mod search;
 mod source;
+pub mod structure;
 mod synonyms;
 mod values;
 mod variants;

@@ -1,5 +1,8 @@
 //! The rules by which ports follow from parameters, one for each kind of node. Pure; expects defaults filled in.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::description::{Port, PortRule};
@@ -54,7 +57,17 @@ const TOOL_MODELS: [&str; 16] = [
 impl PortRule {
     /// The ports for a node with these parameters, defaults filled in.
     pub fn apply(self, params: View<'_>, version: f64) -> Vec<Port> {
-        let p = Params(params);
+        self.ports(&Params::new(params), version)
+    }
+
+    /// The paths below a node's parameters that its ports follow from, as they are now; a path stands for all that is below it.
+    pub(super) fn reads(self, params: View<'_>, version: f64) -> BTreeSet<&'static str> {
+        let p = Params::new(params);
+        self.ports(&p, version);
+        p.read.into_inner()
+    }
+
+    fn ports(self, p: &Params<'_>, version: f64) -> Vec<Port> {
         match self {
             PortRule::NumberedMain => numbered(p.count("numberInputs").unwrap_or(2))
                 .map(|i| Port::labelled("main", format!("Input {}", i + 1)))
@@ -66,8 +79,8 @@ impl PortRule {
                         .one()
                 })
                 .collect(),
-            PortRule::SwitchRules => switch(&p),
-            PortRule::SwitchRulesOld => switch_old(&p),
+            PortRule::SwitchRules => switch(p),
+            PortRule::SwitchRulesOld => switch_old(p),
             PortRule::WebhookMethods => match p.get("httpMethod") {
                 Some(Value::Array(list)) => list
                     .iter()
@@ -114,10 +127,10 @@ impl PortRule {
                 }
                 ports
             }
-            PortRule::OpenAiInputs => openai(&p),
-            PortRule::AgentByKind => agent_by_kind(&p),
-            PortRule::Agent => agent(&p, true),
-            PortRule::AgentWithoutMain => agent(&p, false),
+            PortRule::OpenAiInputs => openai(p),
+            PortRule::AgentByKind => agent_by_kind(p),
+            PortRule::Agent => agent(p, true),
+            PortRule::AgentWithoutMain => agent(p, false),
             PortRule::SummarizationInputs => {
                 let mut ports = vec![Port::main(), model("Model")];
                 if p.is("operationMode", "documentLoader") {
@@ -154,8 +167,8 @@ impl PortRule {
                 }
                 ports
             }
-            PortRule::DeclaredInputs => declared(&p, "inputs.input", true),
-            PortRule::DeclaredOutputs => declared(&p, "outputs.output", false),
+            PortRule::DeclaredInputs => declared(p, "inputs.input", true),
+            PortRule::DeclaredOutputs => declared(p, "outputs.output", false),
             PortRule::TextSplitter => {
                 let mode = p.get("textSplittingMode");
                 if mode.is_none_or(|m| !truthy(m) || m.as_str() == Some("custom")) {
@@ -191,7 +204,7 @@ impl PortRule {
                 }
                 ports
             }
-            PortRule::VectorStoreInputs => vector_store_inputs(&p),
+            PortRule::VectorStoreInputs => vector_store_inputs(p),
             PortRule::VectorStoreOutputs => match p.text("mode").unwrap_or("retrieve") {
                 "retrieve-as-tool" => vec![Port::labelled("ai_tool", "Tool")],
                 "retrieve" => vec![Port::labelled("ai_vectorStore", "Vector Store")],
@@ -367,7 +380,7 @@ fn vector_store_inputs(p: &Params) -> Vec<Port> {
     ports
 }
 
-fn declared(p: &Params, path: &str, is_input: bool) -> Vec<Port> {
+fn declared(p: &Params, path: &'static str, is_input: bool) -> Vec<Port> {
     p.list(path)
         .map(|value| {
             let kind = text_of(value.get("type"));
@@ -415,30 +428,40 @@ fn truthy(value: &Value) -> bool {
     }
 }
 
-/// Reads parameters by path.
-struct Params<'a>(View<'a>);
+/// Reads parameters by path, and keeps which ones.
+struct Params<'a> {
+    values: View<'a>,
+    read: RefCell<BTreeSet<&'static str>>,
+}
 
 impl<'a> Params<'a> {
-    fn get(&self, path: &str) -> Option<&'a Value> {
-        self.0.at_path(path)
+    fn new(values: View<'a>) -> Self {
+        Params {
+            values,
+            read: RefCell::default(),
+        }
     }
-    fn text(&self, path: &str) -> Option<&'a str> {
+    fn get(&self, path: &'static str) -> Option<&'a Value> {
+        self.read.borrow_mut().insert(path);
+        self.values.at_path(path)
+    }
+    fn text(&self, path: &'static str) -> Option<&'a str> {
         self.get(path).and_then(Value::as_str)
     }
-    fn is(&self, path: &str, value: &str) -> bool {
+    fn is(&self, path: &'static str, value: &str) -> bool {
         self.text(path) == Some(value)
     }
-    fn one_of(&self, path: &str, values: &[&str]) -> bool {
+    fn one_of(&self, path: &'static str, values: &[&str]) -> bool {
         self.text(path).is_some_and(|v| values.contains(&v))
     }
-    fn truthy(&self, path: &str) -> bool {
+    fn truthy(&self, path: &'static str) -> bool {
         self.get(path).is_some_and(truthy)
     }
-    fn absent_or_true(&self, path: &str) -> bool {
+    fn absent_or_true(&self, path: &'static str) -> bool {
         self.get(path).is_none_or(|v| v == &Value::Bool(true))
     }
     /// A positive count; numbers in text count too. None for zero, expressions and nonsense.
-    fn count(&self, path: &str) -> Option<usize> {
+    fn count(&self, path: &'static str) -> Option<usize> {
         let number = match self.get(path)? {
             Value::Number(n) => n.as_f64()?,
             Value::String(s) => s.trim().parse().ok()?,
@@ -446,7 +469,7 @@ impl<'a> Params<'a> {
         };
         (number >= 1.0).then_some(number as usize)
     }
-    fn list(&self, path: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    fn list(&self, path: &'static str) -> impl Iterator<Item = &'a Value> + use<'a> {
         self.get(path)
             .and_then(Value::as_array)
             .into_iter()
