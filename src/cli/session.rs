@@ -519,6 +519,17 @@ pub fn chosen_pack(root: &Path, out: &Output) -> Result<String, CliError> {
     Ok(config.pack.unwrap_or_else(|| BUILDER.to_owned()))
 }
 
+/// The pack to talk with where none is named: the chosen one, or the one that it names for conversations.
+pub fn talking_pack(root: &Path, out: &Output) -> Result<String, CliError> {
+    let chosen = chosen_pack(root, out)?;
+    let options = load_options(root, out)?;
+    let pack = crate::pack::named(&chosen, root, &options).map_err(|e| no_pack(&e))?;
+    match pack.manifest.chat {
+        chat if chat.is_empty() => Ok(chosen),
+        chat => Ok(chat),
+    }
+}
+
 /// The pack that was asked for; all of its mistakes at once, its warnings on stderr.
 pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
     named_pack(root, &chosen_pack(root, out)?, out)

@@ -1,12 +1,35 @@
 //! Messages that the program answers by itself: they begin with a slash, and no model is asked.
 
 use super::{Host, TurnError, TurnReply};
+use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{self, Turn};
 use agentctl_sessions::{Finish, Message, NewMessage, Role, Session};
 use serde_json::{Map, Value};
 
-/// What `/help` says.
-pub const HELP: &str = "/clear    forget this conversation: messages and what was collected\n/compact  forget all but the last messages\n/log      the turns of this conversation\n/usage    what it has used\n/help     this";
+/// What every conversation answers, in the order of `/help`.
+const COMMANDS: [(&str, &str); 5] = [
+    (
+        "/clear",
+        "forget this conversation: messages and what was collected",
+    ),
+    ("/compact", "forget all but the last messages"),
+    ("/log", "the turns of this conversation"),
+    ("/usage", "what it has used"),
+    ("/help", "this"),
+];
+
+/// What `/help` says: the pack's own commands, and those of every conversation.
+pub fn help(pack: &Pack) -> String {
+    let own = pack.manifest.commands.iter();
+    let own = own.map(|(word, does)| (word.as_str(), does.as_str()));
+    let all: Vec<(&str, &str)> = own.chain(COMMANDS).collect();
+    let wide = all.iter().map(|(word, _)| word.len()).max();
+    let wide = wide.unwrap_or_default();
+    let lines = all
+        .iter()
+        .map(|(word, does)| format!("{word:wide$}  {does}"));
+    lines.collect::<Vec<_>>().join("\n")
+}
 
 /// So many messages `/compact` leaves.
 const COMPACT: usize = 10;
@@ -58,7 +81,7 @@ pub(super) async fn run(
     begun: Turn<'_>,
 ) -> Result<TurnReply, TurnError> {
     let done = match command {
-        Command::Help => Done::saying(HELP.to_owned()),
+        Command::Help => Done::saying(help(host.pack)),
         Command::Log => Done::saying(logged(host, messages)),
         Command::Usage => Done::saying(used(host, messages)),
         Command::Clear => clear(host, begun.input()),

@@ -6,7 +6,7 @@ mod later;
 mod reply;
 mod settle;
 
-pub use commands::{Command, HELP};
+pub use commands::{Command, help};
 pub use later::{Gone, again, answer, erase};
 pub use reply::{Expects, TurnReply};
 pub use settle::{Settled, settle, stop};

@@ -1,4 +1,4 @@
-//! `agentctl chat PACK [MESSAGE]`: a conversation with a pack, one turn or many.
+//! `agentctl chat [PACK] [MESSAGE]`: a conversation with a pack, one turn or many.
 
 use super::run::read_input;
 use crate::cli::activation;
@@ -8,9 +8,9 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::RunObserver;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
-use crate::cli::session::Session;
+use crate::cli::session::{self, Session};
 use crate::cli::{runtime, streams};
-use agentctl_engine::pack::{Pack, Taken};
+use agentctl_engine::pack::{Pack, Taken, is_name};
 use agentctl_engine::run::Budgets;
 use agentctl_n8n_tools::tools::WORKFLOW;
 use agentctl_sessions::{SessionKey, Sessions};
@@ -23,12 +23,12 @@ use std::path::Path;
 /// Talk with a pack; the conversation is kept and goes on tomorrow
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl chat front-door\n  agentctl chat front-door --session helen\n  agentctl chat front-door --session s1 --output-format json \"I need a monthly report\"\n  agentctl chat my-pack --input request.json\n\n/help in a conversation lists what the program answers by itself; /quit or Ctrl-D ends it."
+    after_help = "Examples:\n  agentctl chat\n  agentctl chat \"When a form comes in, store it in Postgres and tell #sales on Slack\"\n  agentctl chat --workflow workflows/orders.json\n  agentctl chat front-door --session helen\n  agentctl chat front-door --session s1 --output-format json \"I need a monthly report\"\n  agentctl chat my-pack --input request.json\n\n/help in a conversation lists what the program answers by itself; /quit or Ctrl-D ends it."
 )]
 pub struct ChatArgs {
-    /// The pack (`agentctl packs list`)
-    #[arg(value_name = "PACK")]
-    pub pack: String,
+    /// The pack (`agentctl packs list`); without it the one that talks for the default pack
+    #[arg(id = "talk_to", value_name = "PACK")]
+    pub talk_to: Option<String>,
     /// One message, for scripts; without it lines are read until /quit or the end of input
     #[arg(value_name = "MESSAGE")]
     pub message: Option<String>,
@@ -60,13 +60,14 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
             "the name of a conversation has 1 to {MAX_NAME} characters"
         )));
     }
-    let session = Session::of_pack(root, &args.pack, &args.model, out)?;
+    let (pack, message) = addressed(root, args, out)?;
+    let session = Session::of_pack(root, &pack, &args.model, out)?;
     let limits = activation::limits(&session.pack, &args.limits)?.over(&session.budgets);
     let Given {
         key,
         with_all,
         submit,
-    } = given(&session.pack, args)?;
+    } = given(&session.pack, message, args)?;
     session.init("chat", out)?;
     let talk = async {
         let sessions = store(root, out).await?;
@@ -90,6 +91,33 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
     runtime::block_on_until(&session.cancel, talk)?
 }
 
+/// Who is talked to, and what is said. The one word that is given may be either: what can be no pack's name is a message.
+fn addressed<'a>(
+    root: &Path,
+    args: &'a ChatArgs,
+    out: &Output,
+) -> Result<(String, Option<&'a str>), CliError> {
+    let message = args.message.as_deref();
+    match args.talk_to.as_deref() {
+        Some(pack) if message.is_some() => Ok((pack.to_owned(), message)),
+        Some(word) if word.split('/').all(is_name) => {
+            let known = crate::pack::names(root, &session::load_options(root, out)?);
+            let name = word.split('/').next().unwrap_or(word);
+            if known.iter().any(|known| known == name) {
+                return Ok((word.to_owned(), None));
+            }
+            let pack = session::talking_pack(root, out)?;
+            Err(
+                CliError::usage(format!("there is no pack {word:?} to talk with")).hint(format!(
+                    "as a message: agentctl chat {pack} {word}; there are {}",
+                    known.join(", ")
+                )),
+            )
+        }
+        message => Ok((session::talking_pack(root, out)?, message)),
+    }
+}
+
 /// Whose conversation it is, and what is said in it; None: lines will say it.
 struct Given {
     key: SessionKey,
@@ -98,14 +126,14 @@ struct Given {
     submit: Option<Submit>,
 }
 
-fn given(pack: &Pack, args: &ChatArgs) -> Result<Given, CliError> {
+fn given(pack: &Pack, message: Option<&str>, args: &ChatArgs) -> Result<Given, CliError> {
     let mut key = local_key(&pack.manifest.name, &args.session);
     let mut with_all = Map::new();
     if let Some(workflow) = &args.workflow {
         with_all.insert(WORKFLOW.to_owned(), workflow.as_str().into());
     }
     let mut input = of_event(args.event.as_deref());
-    let mut message = args.message.clone();
+    let mut message = message.map(str::to_owned);
     for given in &args.input {
         if given.contains('=') {
             input.extend(read_input(given)?);

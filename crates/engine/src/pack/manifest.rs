@@ -20,10 +20,14 @@ pub struct Manifest {
     pub description: String,
     /// The flow that begins: `turn` for `agents/turn.flow.yaml`; `flow` for `agents/flow.yaml`.
     pub entry: String,
+    /// The pack to talk with where this one is chosen; "": itself.
+    pub chat: String,
     /// What has to be there before a run begins. The words are the program's, not the engine's.
     pub requires: Vec<String>,
     /// Name → path below the pack's folder.
     pub data: BTreeMap<String, String>,
+    /// Messages that a flow of the pack answers by itself, for `/help`: the word, which begins with a slash, and what it does.
+    pub commands: BTreeMap<String, String>,
     /// How requests from outside are read and answered.
     pub channels: Channels,
     /// Flows that are made of another one's file, by name.
@@ -44,8 +48,10 @@ const KEYS: &[&str] = &[
     "title",
     "description",
     "entry",
+    "chat",
     "requires",
     "data",
+    "commands",
     "channels",
     "flows",
 ];
@@ -122,7 +128,7 @@ fn read(node: &Node, folder: &str, problems: &mut Problems) -> Manifest {
         ),
     };
     let (name, title, description) = (text("name"), text("title"), text("description"));
-    let mut entry = text("entry");
+    let (mut entry, chat) = (text("entry"), text("chat"));
     if entry.is_empty() {
         entry = MAIN_FLOW.to_owned();
     }
@@ -142,6 +148,11 @@ fn read(node: &Node, folder: &str, problems: &mut Problems) -> Manifest {
         && !is_name(&entry)
     {
         problems.add(place, format!("{entry:?} is no name of a flow"));
+    }
+    if let Some(place) = node.get("chat").map(|n| n.place)
+        && !is_name(&chat)
+    {
+        problems.add(place, format!("{chat:?} is no name of a pack"));
     }
     let mut requires = Vec::new();
     if let Some(list) = node.get("requires") {
@@ -180,11 +191,38 @@ fn read(node: &Node, folder: &str, problems: &mut Problems) -> Manifest {
         title,
         description,
         entry,
+        chat,
         requires,
         data,
+        commands: commands(node.get("commands"), problems),
         channels: channels::read(node.get("channels"), problems),
         flows: instances(node.get("flows"), problems),
     }
+}
+
+fn commands(node: Option<&Node>, problems: &mut Problems) -> BTreeMap<String, String> {
+    let mut commands = BTreeMap::new();
+    let Some(node) = node else { return commands };
+    let Some(entries) = node.as_map() else {
+        problems.add(
+            node.place,
+            "commands is a map: a word that begins with a slash, and what it does",
+        );
+        return commands;
+    };
+    for entry in entries {
+        let word = entry.key.strip_prefix('/').is_some_and(is_name);
+        match entry.value.as_text() {
+            Some(does) if word => {
+                commands.insert(entry.key.clone(), does.trim().to_owned());
+            }
+            _ => problems.add(
+                entry.key_place,
+                "a command is a word like /undo, with what it does in one line",
+            ),
+        }
+    }
+    commands
 }
 
 fn instances(node: Option<&Node>, problems: &mut Problems) -> BTreeMap<String, Instance> {

@@ -143,7 +143,7 @@ fn wrong_data_is_told_at_its_line() {
 
 #[test]
 fn every_mistake_of_a_manifest_is_told_in_one_pass() {
-    let wrong = "name: Desk!\nentry: missing\ncolour: red\nrequires: n8n\ndata: {a: ../secrets.yaml, b: data/none.yaml}\n";
+    let wrong = "name: Desk!\nentry: missing\ncolour: red\nrequires: n8n\ndata: {a: ../secrets.yaml, b: data/none.yaml}\nchat: Other one\ncommands: {undo: takes back}\n";
     let own = [("packs/desk/pack.yaml", wrong)];
     let told = told(in_project(&own, &desk()));
     for part in [
@@ -153,6 +153,8 @@ fn every_mistake_of_a_manifest_is_told_in_one_pass() {
         "\"colour\"",
         "requires is a list",
         "below the pack's folder",
+        "\"Other one\" is no name of a pack",
+        "a command is a word like /undo",
         "packs/desk/data/none.yaml",
         "agents/missing.flow.yaml",
     ] {
