@@ -94,6 +94,80 @@ fn a_workflow_is_talked_into_being_and_changed_turn_by_turn() {
     );
 }
 
+fn told(reply: &Value) -> &str {
+    reply["messages"][0]["text"].as_str().unwrap()
+}
+
+/// The words of a new user: no pack is named, and the one argument is a message.
+#[test]
+fn chat_talks_with_the_copilot_where_no_pack_is_named() {
+    let project = Project::new();
+    let say = |message: &str| {
+        let args = ["chat", "--output-format", "json", message];
+        project.run(&args).json()
+    };
+    let built = say("when a form comes in, store it in Postgres and tell #sales");
+    assert_eq!(built["pack"], "n8n-copilot");
+    assert!(told(&built).starts_with("Made: "), "{built:#}");
+    let first = document(&project);
+    let gated = say("only if the budget is over 5k");
+    // The gate stands before most of the workflow, and the user's own words asked for it.
+    assert_eq!(gated["expects"], "nothing", "{gated:#}");
+    assert!(
+        told(&gated).contains("+ node \"Budget > 5000?\""),
+        "{gated:#}"
+    );
+    let second = document(&project);
+    let kinds = |workflow: &Value| workflow["nodes"].as_array().unwrap().len();
+    assert_eq!(kinds(&second), kinds(&first) + 1);
+    for kind in ["formTrigger", "postgres", "slack"] {
+        assert_eq!(node(&second, kind), node(&first, kind), "{kind}");
+    }
+    let third = say("what does the third node do?");
+    assert!(told(&third).starts_with("Postgres: Insert"), "{third:#}");
+    assert_eq!(document(&project), second);
+    assert!(told(&say("/diff")).contains("+ node \"Budget > 5000?\""));
+    say("/undo");
+    assert_eq!(document(&project), first);
+    let help = say("/help");
+    for command in ["/undo", "/redo", "/diff", "/workflow", "/clear", "/compact"] {
+        assert!(told(&help).contains(command), "{command}: {help:#}");
+    }
+    assert!(told(&say("/clear")).contains("cleared"));
+    assert!(told(&say("/workflow")).contains("no workflow yet"));
+    let unknown = project.run(&["chat", "hello"]);
+    assert_eq!(unknown.code, 2);
+    assert!(
+        unknown.stderr.contains("agentctl chat n8n-copilot hello"),
+        "{}",
+        unknown.stderr
+    );
+}
+
+#[test]
+fn a_conversation_may_begin_with_a_workflow_that_is_there() {
+    let project = Project::new();
+    say(
+        &project,
+        "Every day at 7:30 get https://api.example.com/today and send it to me on Telegram, chat 4711.",
+    );
+    let file = format!("workflows/{}", project.workflows()[0]);
+    let args = [
+        "chat",
+        "--session",
+        "other",
+        "--workflow",
+        &file,
+        "--output-format",
+        "json",
+    ];
+    let reply = project
+        .run(&[&args[..], &["Make it 6:45."]].concat())
+        .json();
+    assert_eq!(reply["route"], "configurator", "{reply:#}");
+    assert_eq!(reply["output"]["workflow"]["file"], file);
+}
+
 #[test]
 fn a_value_is_the_configurators_and_a_connection_the_builders() {
     let project = Project::new();

@@ -8,15 +8,12 @@ use super::read::{self, ReadContext};
 use super::roles::{Move, Seen, creation, does_nothing, text};
 use super::{compile, cover, gate};
 use agentctl_base::model::ToolStatus;
-use agentctl_n8n::catalog::{Catalog, Lookup};
+use agentctl_n8n::catalog::{Catalog, Lookup, structure};
 use agentctl_n8n::{EditOp, Node, Workflow, edit};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 pub(super) use answer::respond;
-
-/// What of a node's parameters belongs to the structure, besides what changes its ports.
-const STRUCTURE: [&str; 3] = ["resource", "operation", "mode"];
 
 /// What a message comes to.
 enum Meant {
@@ -209,18 +206,13 @@ fn added<'w>(before: Option<&Workflow>, wanted: &'w Workflow) -> Vec<&'w Node> {
     wanted.nodes.iter().filter(|node| !old(node)).collect()
 }
 
-/// The same node with what belongs to the structure alone. Where that would give it other ports, all of it stays.
+/// The same node with what belongs to the structure alone.
 fn skeleton(node: &Node, catalog: &Catalog) -> Node {
     let whole = node.parameters().cloned().unwrap_or_default();
-    let mut bare = whole.clone();
-    bare.retain(|key, _| STRUCTURE.contains(&key.as_str()));
-    if let Lookup::Known(described) = catalog.lookup(node.node_type(), node.type_version())
-        && (described.inputs_for(&whole) != described.inputs_for(&bare)
-            || described.outputs_for(&whole, node.map())
-                != described.outputs_for(&bare, node.map()))
-    {
-        return node.clone();
-    }
+    let bare = match catalog.lookup(node.node_type(), node.type_version()) {
+        Lookup::Known(described) => structure::at(&whole, &described.structural(&whole)),
+        _ => structure::at(&whole, &structure::ABOUT.into()),
+    };
     let mut node = node.clone();
     node.edit_parameters(|parameters| *parameters = bare);
     node

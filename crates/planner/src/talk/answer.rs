@@ -12,6 +12,22 @@ use serde_json::{Map, Value, json};
 const LONGEST: usize = 120;
 const MOST: usize = 12;
 
+/// The classes of words that count steps, from the first on; and the last one.
+const NTH: [&str; 5] = ["nth1", "nth2", "nth3", "nth4", "nth5"];
+const LAST: &str = "nth-last";
+/// Values that say how another one is compared or written, and not what is done.
+const MEANS: [&str; 9] = [
+    "id",
+    "version",
+    "typeValidation",
+    "caseSensitive",
+    "ignoreCase",
+    "looseTypeValidation",
+    "combinator",
+    "mappingMode",
+    "select",
+];
+
 /// Edit operations in short, one line each.
 pub(super) fn told(ops: &[EditOp]) -> Vec<String> {
     let said = |value: &Value| match value {
@@ -57,11 +73,12 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// By language: what was done; what stays to do; not understood; what is offered; thanked for; not done.
-fn texts(language: &str) -> [&'static str; 6] {
+/// By language: what was changed; what was made; what stays to do; not understood; what is offered; thanked for; not done.
+fn texts(language: &str) -> [&'static str; 7] {
     match language {
         "de" => [
             "Geändert",
+            "Erstellt",
             "Noch offen",
             "Nicht verstanden",
             "Sagen Sie, was der Workflow tun oder was sich ändern soll. Welcher Schritt, welcher Wert?",
@@ -70,6 +87,7 @@ fn texts(language: &str) -> [&'static str; 6] {
         ],
         "es" => [
             "Cambiado",
+            "Creado",
             "Queda por hacer",
             "No se entendió",
             "Diga qué debe hacer el flujo o qué debe cambiar. ¿Qué paso, qué valor?",
@@ -78,6 +96,7 @@ fn texts(language: &str) -> [&'static str; 6] {
         ],
         "fr" => [
             "Modifié",
+            "Créé",
             "Reste à faire",
             "Pas compris",
             "Dites ce que le workflow doit faire ou ce qui doit changer. Quelle étape, quelle valeur ?",
@@ -86,6 +105,7 @@ fn texts(language: &str) -> [&'static str; 6] {
         ],
         _ => [
             "Changed",
+            "Made",
             "Still open",
             "Not understood",
             "Say what the workflow should do, or what should change. Which step, which value?",
@@ -96,7 +116,7 @@ fn texts(language: &str) -> [&'static str; 6] {
 }
 
 pub(super) fn not_understood(language: &str) -> &'static str {
-    let [_, _, not_understood, ..] = texts(language);
+    let [_, _, _, not_understood, ..] = texts(language);
     not_understood
 }
 
@@ -108,12 +128,12 @@ pub(crate) fn respond(input: &Map<String, Value>, catalog: &Catalog) -> Result<M
     let log = input.get("log").and_then(Value::as_array);
     let log: Vec<&Value> = log.into_iter().flatten().collect();
     let reply = match (log.is_empty(), &workflow) {
-        (false, workflow) => done(&log, workflow.as_ref(), language, catalog),
+        (false, workflow) => done(&log, changes(input), workflow.as_ref(), language, catalog),
         (true, Some(workflow)) if only_talks(message, language) => {
             asked(message, workflow, language, catalog)
         }
         (true, workflow) => {
-            let [_, _, _, offer, _, not_done] = texts(language);
+            let [.., offer, _, not_done] = texts(language);
             match meant(message, workflow.as_ref(), catalog) {
                 Meant::Ask(question) if !question.is_empty() => question,
                 Meant::Refuse(why) => format!("{not_done}: {why}"),
@@ -124,20 +144,36 @@ pub(crate) fn respond(input: &Map<String, Value>, catalog: &Catalog) -> Result<M
     Ok(Move::Done(json!({"reply": reply, "language": language})))
 }
 
-fn done(log: &[&Value], workflow: Option<&Workflow>, language: &str, catalog: &Catalog) -> String {
-    let [changed, open, _, _, _, not_done] = texts(language);
+/// What the program saw change, line by line; None: there was no workflow before.
+fn changes(input: &Map<String, Value>) -> Option<Vec<&str>> {
+    let lines = input.get("changes").and_then(Value::as_array)?;
+    Some(lines.iter().filter_map(Value::as_str).collect())
+}
+
+fn done(
+    log: &[&Value],
+    changes: Option<Vec<&str>>,
+    workflow: Option<&Workflow>,
+    language: &str,
+    catalog: &Catalog,
+) -> String {
+    let [changed, made, open, .., not_done] = texts(language);
     let of = |entry: &Value, key: &str| {
         let value = entry.get(key).and_then(Value::as_str);
         value.unwrap_or_default().to_owned()
     };
-    let mut parts = Vec::new();
-    for entry in log {
-        let summary = of(entry, "summary");
-        if of(entry, "status") == "error" {
-            parts.push(format!("{not_done} ({}): {summary}", of(entry, "phase")));
-        } else if of(entry, "phase") != "discovery" && !summary.is_empty() {
-            parts.push(format!("{changed}: {summary}"));
+    let is_error = |entry: &&&Value| of(entry, "status") == "error";
+    let mut parts: Vec<String> = log
+        .iter()
+        .filter(is_error)
+        .map(|e| format!("{not_done} ({}): {}", of(e, "phase"), of(e, "summary")))
+        .collect();
+    match (changes, workflow) {
+        (Some(lines), _) if !lines.is_empty() => {
+            parts.push(format!("{changed}:\n{}", lines.join("\n")));
         }
+        (None, Some(workflow)) => parts.push(format!("{made}: {}", workflow.name())),
+        _ => {}
     }
     if let Some(workflow) = workflow {
         parts.push(tree(workflow, Some(catalog)).trim_end().to_owned());
@@ -152,11 +188,14 @@ fn done(log: &[&Value], workflow: Option<&Workflow>, language: &str, catalog: &C
 
 /// A question about the workflow: the nodes that it is about, what follows them, and the whole as a tree.
 fn asked(message: &str, workflow: &Workflow, language: &str, catalog: &Catalog) -> String {
-    let [_, _, _, _, welcome, _] = texts(language);
+    let [.., welcome, _] = texts(language);
     if !message.trim_end().ends_with('?') && is_said(message, language, "thanks") {
         return welcome.to_owned();
     }
     let mut nodes = meant_nodes(workflow, message);
+    if nodes.is_empty() {
+        nodes = counted(workflow, message, language);
+    }
     // What serves a node belongs to it: its model, its memory, its tools.
     let serving: Vec<String> = workflow
         .edges()
@@ -186,10 +225,49 @@ fn asked(message: &str, workflow: &Workflow, language: &str, catalog: &Catalog) 
     lines.join("\n")
 }
 
+/// "The third step": the nodes that a message counts, in the order in which they work.
+fn counted(workflow: &Workflow, message: &str, language: &str) -> Vec<String> {
+    let order = in_order(workflow);
+    let nth = NTH.iter().zip(&order);
+    let nth = nth.filter(|(class, _)| is_said(message, language, class));
+    let last = order.last().filter(|_| is_said(message, language, LAST));
+    let names = nth.map(|(_, name)| *name).chain(last.copied());
+    names.map(str::to_owned).collect()
+}
+
+/// The nodes of the main connections: from each that nothing leads to along its outputs, a branch after the other.
+fn in_order(workflow: &Workflow) -> Vec<&str> {
+    let main = || workflow.edges().filter(|(_, kind, _, _)| *kind == "main");
+    let serves = |name: &str| {
+        let mut edges = workflow.edges();
+        edges.any(|(from, kind, _, _)| from == name && kind != "main")
+    };
+    let nodes = workflow.nodes.iter().filter(|node| !node.is_sticky());
+    let names: Vec<&str> = nodes.map(Node::name).filter(|name| !serves(name)).collect();
+    let led_to = |name: &str| main().any(|(_, _, _, link)| link.node == name);
+    let (inner, starts): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| led_to(name));
+    let mut order: Vec<&str> = Vec::new();
+    // What is left of a circle begins where the document names it first.
+    let mut waiting: Vec<&str> = starts.into_iter().chain(inner).rev().collect();
+    while let Some(name) = waiting.pop() {
+        if order.contains(&name) {
+            continue;
+        }
+        order.push(name);
+        let next: Vec<&str> = main()
+            .filter(|(from, _, _, _)| *from == name)
+            .filter_map(|(_, _, _, link)| names.iter().find(|n| **n == link.node).copied())
+            .collect();
+        waiting.extend(next.into_iter().rev());
+    }
+    order
+}
+
 /// A node in one line: what it is, its values, the account that it needs.
 fn described(node: &Node, catalog: &Catalog) -> String {
     let mut values = Vec::new();
-    for (key, value) in node.parameters().into_iter().flatten() {
+    let told = node.parameters().into_iter().flatten();
+    for (key, value) in told.filter(|(key, _)| !MEANS.contains(&key.as_str())) {
         leaves(key, value, &mut values);
     }
     values.truncate(MOST);
@@ -214,7 +292,24 @@ fn leaves(key: &str, value: &Value, out: &mut Vec<String>) {
                 leaves(key, value, out);
             }
         }
-        Value::Object(map) => map.iter().for_each(|(key, value)| leaves(key, value, out)),
+        Value::Object(map) if map.contains_key("leftValue") && map.contains_key("operator") => {
+            let side = |key: &str| match map.get(key) {
+                Some(Value::String(text)) => shortened(text),
+                Some(other) => other.to_string(),
+                None => String::new(),
+            };
+            let how = map.get("operator").and_then(|o| o.get("operation"));
+            let how = how.and_then(Value::as_str).unwrap_or_default();
+            out.push(format!(
+                "{} {how} {}",
+                side("leftValue"),
+                side("rightValue")
+            ));
+        }
+        Value::Object(map) => {
+            let told = map.iter().filter(|(key, _)| !MEANS.contains(&key.as_str()));
+            told.for_each(|(key, value)| leaves(key, value, out));
+        }
         Value::Array(items) => items.iter().for_each(|item| leaves(key, item, out)),
         Value::String(text) if text.is_empty() => {}
         Value::String(text) => out.push(format!("{key}: {}", shortened(text))),
