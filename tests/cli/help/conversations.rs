@@ -7,11 +7,11 @@ fn chat() {
     insta::assert_snapshot!(help("chat"), @r#"
     Talk with a pack; the conversation is kept and goes on tomorrow
 
-    Usage: agentctl chat [OPTIONS] <PACK> [MESSAGE]
+    Usage: agentctl chat [OPTIONS] [PACK] [MESSAGE]
 
     Arguments:
-      <PACK>
-              The pack (`agentctl packs list`)
+      [PACK]
+              The pack (`agentctl packs list`); without it the one that talks for the default pack
 
       [MESSAGE]
               One message, for scripts; without it lines are read until /quit or the end of input
@@ -40,6 +40,10 @@ fn chat() {
           --model-for <AGENT=MODEL>
               The model of one agent
 
+          --pack <PACK>
+              Which pack (`agentctl packs list`); default: [packs] default of agentctl.toml, else
+              n8n-builder
+
           --record <FILE>
               Keep what the models and tools are asked and answer in a new file, without secrets; with
               --replay: the old answers to what is asked now
@@ -60,7 +64,9 @@ fn chat() {
               Seconds of work, or like 90s, 10m, 1h; waiting for you does not count
 
     Examples:
-      agentctl chat front-door
+      agentctl chat
+      agentctl chat "When a form comes in, store it in Postgres and tell #sales on Slack"
+      agentctl chat --workflow workflows/orders.json
       agentctl chat front-door --session helen
       agentctl chat front-door --session s1 --output-format json "I need a monthly report"
       agentctl chat my-pack --input request.json
