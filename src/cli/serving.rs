@@ -73,6 +73,7 @@ pub fn plan(root: &Path, listen: Option<&str>, out: &Output) -> Result<Plan, Cli
         let mut doors = vec![
             format!("POST /chat/{name}"),
             format!("model {name:?} of /v1"),
+            format!("A2A /agents/{name}"),
         ];
         if *has_webhook {
             doors.insert(0, format!("POST /hooks/{name}"));
@@ -309,6 +310,7 @@ pub async fn server(
         turn_timeout: seconds(settings.turn_timeout, defaults.turn_timeout),
         drain: seconds(settings.drain, defaults.drain),
         hosts: hosts(settings, address)?,
+        url: (settings.public_url.clone()).unwrap_or_else(|| format!("http://{address}")),
         ..defaults
     };
     let sessions = store(root, out).await?;

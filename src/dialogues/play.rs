@@ -145,7 +145,7 @@ pub async fn play(stage: &Stage<'_>, dialogue: &Dialogue) -> Result<Played, NotP
         let submit = Submit {
             message: spec.say.clone(),
             input: spec.input.clone(),
-            request: None,
+            ..Submit::default()
         };
         let replied = turns::turn(&host, &key, &submit, &mut Unobserved).await;
         if let Some(cause) = stage.cancel.cause() {

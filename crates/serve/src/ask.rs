@@ -17,6 +17,7 @@ use std::time::Duration;
 pub const MAX_BODY: usize = 4 * 1024 * 1024;
 /// For all of a body.
 pub const BODY_TIME: Duration = Duration::from_secs(20);
+const JSON: &str = "application/json";
 /// Objects and lists in each other.
 const MAX_DEPTH: u32 = 64;
 
@@ -132,7 +133,16 @@ impl Ask {
 
     /// Any JSON.
     pub async fn value(&self, body: Incoming) -> Result<(Bytes, Value), Problem> {
-        self.is_json()?;
+        self.value_of(body, &[JSON]).await
+    }
+
+    /// The same of a door that takes these media types.
+    pub async fn value_of(
+        &self,
+        body: Incoming,
+        kinds: &[&str],
+    ) -> Result<(Bytes, Value), Problem> {
+        self.is_one_of(kinds)?;
         let bytes = read(body).await?;
         let text = std::str::from_utf8(&bytes)
             .map_err(|_| Problem::bad("the body is not UTF-8, so it is no JSON"))?;
@@ -141,16 +151,16 @@ impl Ask {
         Ok((bytes, value))
     }
 
-    fn is_json(&self) -> Result<(), Problem> {
-        let not = |why| Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
+    fn is_one_of(&self, kinds: &[&str]) -> Result<(), Problem> {
+        let not = |why: String| Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why));
         let kind = self.header(CONTENT_TYPE.as_str())?.unwrap_or_default();
         let kind = kind.split(';').next().unwrap_or_default().trim();
-        if !kind.eq_ignore_ascii_case("application/json") {
-            return not("the body must be application/json");
+        if !kinds.iter().any(|known| kind.eq_ignore_ascii_case(known)) {
+            return not(format!("the body must be {}", kinds.join(" or ")));
         }
         // Nothing is unpacked, so nothing can be packed to be large.
         if self.headers.contains_key(CONTENT_ENCODING) {
-            return not("the body must not be compressed");
+            return not("the body must not be compressed".to_owned());
         }
         Ok(())
     }

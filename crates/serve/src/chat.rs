@@ -37,7 +37,7 @@ pub async fn post(
             let submit = Submit {
                 message: Some(message.to_owned()),
                 input,
-                request: None,
+                ..Submit::default()
             };
             let once = Once::of(ask, &format!("chat/{}", key.pack), None, &bytes)?;
             send(server, ask, pack, key, submit, once).await

@@ -35,7 +35,7 @@ pub async fn post(
     let submit = Submit {
         message: taken.message,
         input: taken.input,
-        request: None,
+        ..Submit::default()
     };
     let door = format!("hooks/{}", pack.pack.manifest.name);
     let once = Once::of(ask, &door, taken.id.as_deref(), &bytes)?;

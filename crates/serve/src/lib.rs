@@ -2,6 +2,7 @@
 //! (`agentctl_turns`), and its reply the answer of the door. Who comes in is known by authentication, never by what a body says.
 //! No door knows a pack, an agent or a field; what a pack wants of a door stands in its pack.yaml.
 
+mod a2a;
 mod answer;
 mod ask;
 mod chat;

@@ -9,7 +9,11 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 /// By run.
 #[derive(Debug, Default)]
-pub struct Live(Mutex<HashMap<String, Turn>>);
+pub struct Live {
+    runs: Mutex<HashMap<String, Turn>>,
+    /// How often one was begun or gone on with.
+    begun: watch::Sender<u64>,
+}
 
 #[derive(Debug)]
 struct Turn {
@@ -21,12 +25,17 @@ struct Turn {
 
 impl Live {
     fn runs(&self) -> std::sync::MutexGuard<'_, HashMap<String, Turn>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Tells of each record of a run that is under way here; None: none is.
     pub fn of(&self, run: &str) -> Option<watch::Receiver<u64>> {
         self.runs().get(run).map(|turn| turn.last.subscribe())
+    }
+
+    /// Tells when any run is begun or gone on with here.
+    pub fn begun(&self) -> watch::Receiver<u64> {
+        self.begun.subscribe()
     }
 
     /// The conversation whose turn a run is that is under way here. It is known a moment before the conversation itself knows its run.
@@ -77,14 +86,19 @@ impl Watch {
 
     /// Notes the run whose records come from here on.
     pub fn follow(&mut self, run: &str) {
-        self.run = Some(run.to_owned());
         let mut runs = self.live.runs();
+        if let Some(before) = self.run.replace(run.to_owned())
+            && before != run
+        {
+            runs.remove(&before);
+        }
         runs.entry(run.to_owned()).or_insert_with(|| Turn {
             last: watch::Sender::new(0),
             cancel: self.cancel.clone(),
             key: self.key.clone(),
         });
         drop(runs);
+        self.live.begun.send_modify(|count| *count += 1);
         if let Some(begun) = self.begun.take() {
             // Who waited for it may have gone.
             let _ = begun.send(run.to_owned());
@@ -93,6 +107,10 @@ impl Watch {
 }
 
 impl Observer for Watch {
+    fn goes_on(&mut self, run: &str) {
+        self.follow(run);
+    }
+
     fn event(&mut self, record: &Record) {
         match &record.event {
             Event::RunStarted { run_id, .. } => self.follow(&run_id.clone()),

@@ -45,12 +45,22 @@ impl Once {
                 MAX_NAME - 4
             )));
         }
+        Ok(Some(Once::named(ask, door, &name, body)))
+    }
+
+    /// Of a door whose requests always have a name.
+    pub fn named(ask: &Ask, door: &str, name: &str, body: &[u8]) -> Once {
         // Another caller's request of the same name is another request.
-        let id = [&ask.client.name, door, &name].map(|part| format!("{}:{part}", part.len()));
-        Ok(Some(Once {
+        let id = [&ask.client.name, door, name].map(|part| format!("{}:{part}", part.len()));
+        Once {
             id: sha256_hex(id.concat().as_bytes()),
             body: sha256_hex(body),
-        }))
+        }
+    }
+
+    /// A hash of what was asked.
+    pub fn body(&self) -> &str {
+        &self.body
     }
 }
 
@@ -59,7 +69,7 @@ impl Once {
 pub struct Onces(Mutex<HashMap<String, Weak<tokio::sync::Mutex<()>>>>);
 
 impl Onces {
-    fn of(&self, id: &str) -> Arc<tokio::sync::Mutex<()>> {
+    pub fn of(&self, id: &str) -> Arc<tokio::sync::Mutex<()>> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = all.get(id).and_then(Weak::upgrade) {
             return known;
@@ -191,7 +201,7 @@ impl Server {
     }
 
     /// None: nothing was done for that run.
-    async fn gone_on_with(
+    pub(crate) async fn gone_on_with(
         &self,
         pack: &ServedPack,
         key: &SessionKey,
@@ -208,7 +218,7 @@ impl Server {
     }
 }
 
-fn broke_off() -> Problem {
+pub fn broke_off() -> Problem {
     Problem::new(
         StatusCode::INTERNAL_SERVER_ERROR,
         "the turn broke off: this is a bug in agentctl",

@@ -63,7 +63,7 @@ pub async fn completions(
     let submit = Submit {
         message: Some(message),
         input: Map::new(),
-        request: None,
+        ..Submit::default()
     };
     let request = Once::of(ask, "v1", None, &bytes)?;
     let told = Told {

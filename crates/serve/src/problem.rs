@@ -163,6 +163,8 @@ impl From<TurnError> for Problem {
         match error {
             TurnError::Session(error) => of_session(&error, said),
             TurnError::Run(error) => of_run(&error, said),
+            TurnError::NotOpen(_) => Problem::new(StatusCode::CONFLICT, said)
+                .hint("GET /runs/{id} tells how it stands; a message for no run in particular begins a new one"),
             TurnError::TooLong(_) => {
                 Problem::new(StatusCode::PAYLOAD_TOO_LARGE, said).hint("send it in parts")
             }

@@ -5,7 +5,7 @@ use crate::ask::Ask;
 use crate::clients::{Client, May};
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
-use crate::{chat, hooks, kept, openai, runs};
+use crate::{a2a, chat, hooks, kept, openai, runs};
 use agentctl_engine::nearest::nearest;
 use agentctl_mcp::serve::Guest;
 use agentctl_turns::TurnReply;
@@ -67,7 +67,9 @@ impl Server {
             answer
         });
         let headers = answer.headers_mut();
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        headers
+            .entry(CACHE_CONTROL)
+            .or_insert(HeaderValue::from_static("no-store"));
         headers.insert(
             "x-content-type-options",
             HeaderValue::from_static("nosniff"),
@@ -108,12 +110,20 @@ impl Server {
             (&Method::OPTIONS, _) => return self.preflight(&head.headers),
             _ => {}
         }
+        let place = a2a::Place::of(&path);
+        if let Some(place) = place.filter(|place| place.door == a2a::Door::Card) {
+            return a2a::card(self, &place, &head.method, &head.headers);
+        }
         let client = self.let_in(&head.headers, guest).await?;
         noted.client = Some(client.name.clone());
         let ask = Ask {
             client,
             headers: head.headers,
         };
+        if let Some(place) = place {
+            let query = head.uri.query().unwrap_or_default();
+            return a2a::serve(self, &ask, place, (&head.method, query), body).await;
+        }
         let only = |methods: &'static str| Err(not_this(methods));
         match (&head.method, parts) {
             (&Method::POST, ("hooks", Some(name), None, _)) => {
@@ -273,14 +283,14 @@ impl Server {
         headers.insert(
             ACCESS_CONTROL_ALLOW_HEADERS,
             HeaderValue::from_static(
-                "authorization, content-type, idempotency-key, last-event-id, x-session-id, x-tenant-id",
+                "authorization, content-type, a2a-version, idempotency-key, last-event-id, x-session-id, x-tenant-id",
             ),
         );
         Ok(answer)
     }
 }
 
-fn not_this(methods: &'static str) -> Problem {
+pub fn not_this(methods: &'static str) -> Problem {
     let mut problem = Problem::new(
         StatusCode::METHOD_NOT_ALLOWED,
         format!("this door takes {methods}"),

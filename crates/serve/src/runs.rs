@@ -4,6 +4,7 @@
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
 use crate::clients::May;
+use crate::once::broke_off;
 use crate::problem::Problem;
 use crate::router::naming;
 use crate::server::{ServedPack, Server};
@@ -11,17 +12,19 @@ use crate::turning::{ended_well, text};
 use agentctl_engine::run::{self, Cancel, Cause};
 use agentctl_engine::store::{Event, Record, Tail};
 use agentctl_sessions::SessionKey;
-use agentctl_turns::{self as turns, Expects};
+use agentctl_turns::{self as turns, Expects, TurnReply};
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use serde_json::{Map, Value, json as value};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// So long nothing comes before a connection is shown to be alive, and the journal is looked at again.
 const QUIET: Duration = Duration::from_secs(15);
 
 /// A run of a pack and a conversation that are the client's.
+#[derive(Clone)]
 pub struct Found {
     pub run: String,
     pub key: SessionKey,
@@ -224,29 +227,34 @@ pub async fn answer(
             }
         }
     };
-    let server = Arc::clone(server);
-    let approves = approval.is_some();
-    // Carried through whether or not its caller waits.
+    let given = (question.as_str(), given, approval.is_some());
+    let reply = give(server, &found, given, None).await?;
+    let shown = value!({"output": text(&reply), "run_id": reply.run_id, "outcome": reply.outcome, "expects": reply.expects});
+    Ok(naming(json(StatusCode::OK, &shown), &reply))
+}
+
+/// Gives an answer (`approves`: an approval) to a question of a run, and goes on with it, whether or not its caller waits. `started`
+/// is told when it goes on.
+pub async fn give(
+    server: &Arc<Server>,
+    found: &Found,
+    (question, given, approves): (&str, Value, bool),
+    started: Option<oneshot::Sender<String>>,
+) -> Result<TurnReply, Problem> {
+    let (server, found) = (Arc::clone(server), found.clone());
+    let question = question.to_owned();
     let task = tokio::spawn(async move {
         let cancel = Cancel::default();
         let Some(_under_way) = server.under_way(&cancel) else {
             return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the server ends").retry(5));
         };
         let host = server.host(&found.pack, &cancel);
-        let mut watch = server.watching(&cancel, &found.key);
-        watch.follow(&found.run);
+        let mut watch = server.watching(&cancel, &found.key).telling(started);
         let given = (question.as_str(), given, approves);
         let reply = turns::answer(&host, &found.key, &found.run, given, &mut watch).await;
         ended_well(reply?)
     });
-    let reply = task.await.map_err(|_| {
-        Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "the turn broke off: this is a bug in agentctl",
-        )
-    })??;
-    let shown = value!({"output": text(&reply), "run_id": reply.run_id, "outcome": reply.outcome, "expects": reply.expects});
-    Ok(naming(json(StatusCode::OK, &shown), &reply))
+    task.await.map_err(|_| broke_off())?
 }
 
 /// `POST /runs/{id}/cancel`.

@@ -47,6 +47,8 @@ pub struct Limits {
     pub of_connections: ListenLimits,
     /// The names, with ports, by which the server may be called; none: any.
     pub hosts: Vec<String>,
+    /// Where others find the server, as its cards say.
+    pub url: String,
 }
 
 /// Connections that have not shown yet who they are, as many as turns may wait: callers who come all at once are let in.
@@ -67,6 +69,7 @@ impl Default for Limits {
                 drain: Duration::from_secs(10),
             },
             hosts: Vec::new(),
+            url: String::new(),
         }
     }
 }

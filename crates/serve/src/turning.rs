@@ -3,7 +3,7 @@
 use crate::live::Watch;
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
-use agentctl_base::question::Outcome;
+use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::run::{Cancel, Cause, Reply};
 use agentctl_sessions::SessionKey;
 use agentctl_turns::{self as turns, Expects, Submit, TurnReply};
@@ -325,16 +325,21 @@ pub fn text(reply: &TurnReply) -> String {
         parts.push(reply.message.clone());
     }
     if let Some(question) = &reply.question {
-        let mut part = question.text.clone();
-        for option in &question.options {
-            part += &format!("\n- {}", option.label);
-        }
-        if reply.expects == Expects::Approval {
-            part += "\nA message does not approve it; a client that may does.";
-        }
-        parts.push(part);
+        parts.push(asked(question, reply.expects));
     }
     parts.join("\n\n")
+}
+
+/// A question with its options, a line each.
+pub fn asked(question: &Question, expects: Expects) -> String {
+    let mut text = question.text.clone();
+    for option in &question.options {
+        text += &format!("\n- {}", option.label);
+    }
+    if expects == Expects::Approval {
+        text += "\nA message does not approve it; a client that may does.";
+    }
+    text
 }
 
 /// A reply as a pack's channel sees it under `reply`.

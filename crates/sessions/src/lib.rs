@@ -14,6 +14,7 @@ pub mod n8n_history;
 pub mod postgres;
 mod queries;
 mod requests;
+mod runs;
 pub mod session;
 pub mod sqlite;
 mod synced;
@@ -27,6 +28,7 @@ pub use key::{Scope, SessionKey};
 pub use marks::{Foreign, Marks};
 pub use postgres::PostgresSessions;
 pub use requests::{Answered, Claimed, KEPT_FOR};
+pub use runs::{RunOf, RunsOf, Tenants};
 pub use session::{Begun, Erased, Finish, Finished, Message, NewMessage, Role, Session, Summary};
 pub use sqlite::SqliteSessions;
 pub use waiting::Turn;
@@ -103,6 +105,13 @@ pub trait Sessions: Send + Sync {
         &'a self,
         run: &'a str,
     ) -> BoxFuture<'a, Result<Option<SessionKey>, SessionError>>;
+
+    /// The runs of a pack's conversations, the one that was written last first.
+    fn runs<'a>(
+        &'a self,
+        of: &'a RunsOf,
+        most: u32,
+    ) -> BoxFuture<'a, Result<Vec<RunOf>, SessionError>>;
 
     /// The conversation of this id. Whose it is, is for the asker to look at.
     fn of_id<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<SessionKey>, SessionError>>;

@@ -26,7 +26,8 @@ const ADD: &str = "INSERT INTO agentctl_messages (session, seq, role, text, data
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 const REMARK: &str = "UPDATE agentctl_messages SET mark = $1 WHERE session = $2 AND seq = $3";
 const CLEAR: &str = "DELETE FROM agentctl_messages WHERE session = $1";
-const RUN: &str = "INSERT INTO agentctl_session_runs (session, run, at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+const RUN: &str = "INSERT INTO agentctl_session_runs (session, run, at) VALUES ($1, $2, $3) \
+     ON CONFLICT (session, run) DO UPDATE SET at = $3";
 const RUNS: &str = "SELECT run FROM agentctl_session_runs WHERE session = $1 ORDER BY at, run";
 const FORGET_RUNS: &str = "DELETE FROM agentctl_session_runs WHERE session = $1";
 const FORGET_REQUESTS: &str = "DELETE FROM agentctl_requests WHERE run = $1";
@@ -585,6 +586,14 @@ macro_rules! sessions_by_queries {
                 run: &'a str,
             ) -> BoxFuture<'a, Result<Option<SessionKey>, SessionError>> {
                 Box::pin(self.store.of_run(run))
+            }
+
+            fn runs<'a>(
+                &'a self,
+                of: &'a $crate::RunsOf,
+                most: u32,
+            ) -> BoxFuture<'a, Result<Vec<$crate::RunOf>, SessionError>> {
+                Box::pin(self.store.runs(of, most))
             }
 
             fn of_id<'a>(

@@ -52,6 +52,9 @@ pub struct Submit {
     pub input: Map<String, Value>,
     /// The request that was claimed for it ([`Sessions::claim`]); None: it has no name.
     pub request: Option<String>,
+    /// The turn that has to be open and waiting for the user, since the message is for it and for no other; None: for whatever the
+    /// conversation waits for.
+    pub to: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +65,8 @@ pub enum TurnError {
     Run(#[from] RunError),
     #[error("the message has {0} characters; at most {MAX_MESSAGE} are read at once")]
     TooLong(usize),
+    #[error("run {0} waits for no message: nothing was done")]
+    NotOpen(String),
 }
 
 impl Host<'_> {
@@ -112,7 +117,13 @@ pub async fn turn(
     }
     let _held = host.sessions.turn(key, host.wait).await?;
     let mut session = own(host.sessions.load(key).await?)?;
-    let command = submit.message.as_deref().and_then(Command::of);
+    if let Some(to) = submit.to.as_ref()
+        && session.open_run.as_ref() != Some(to)
+    {
+        return Err(TurnError::NotOpen(to.clone()));
+    }
+    let command = submit.message.as_deref().filter(|_| submit.to.is_none());
+    let command = command.and_then(Command::of);
     // A command is no answer, and ends nothing: a turn that is open stays so.
     if let Some(run) = session.open_run.clone().filter(|_| command.is_none()) {
         if let Some(reply) = unfinished(host, &session, &run, submit, observer).await? {
@@ -211,6 +222,9 @@ async fn unfinished(
             &left,
             &[],
         )));
+    }
+    if let Some(to) = &submit.to {
+        return Err(TurnError::NotOpen(to.clone()));
     }
     let same = is_same(before.input(), submit);
     if !same && !before.has_ended() {

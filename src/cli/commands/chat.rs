@@ -154,7 +154,7 @@ fn given(pack: &Pack, message: Option<&str>, args: &ChatArgs) -> Result<Given, C
         submit: says.then_some(Submit {
             message,
             input,
-            request: None,
+            ..Submit::default()
         }),
     })
 }
@@ -235,7 +235,7 @@ impl Chat<'_> {
                 let joined = Submit {
                     message: None,
                     input: self.with_given(of_event(Some("joined"))),
-                    request: None,
+                    ..Submit::default()
                 };
                 self.show(self.turn(&joined).await)?;
             }
@@ -262,7 +262,7 @@ impl Chat<'_> {
             let submit = Submit {
                 message: Some(line.trim_end_matches(['\r', '\n']).to_owned()),
                 input: self.given.clone(),
-                request: None,
+                ..Submit::default()
             };
             self.show(self.turn(&submit).await)?;
             if self.session.cancel.cause().is_some() {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Serve packs over HTTP: webhooks, chat, OpenAI clients
+/// Serve packs over HTTP: webhooks, chat, OpenAI clients, agents
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  agentctl serve\n  agentctl serve --listen 127.0.0.1:8137\n  agentctl serve --check\n\nWithout clients in agentctl.toml it listens on the loopback interface only and wants a bearer token: the one in AGENTCTL_SERVE_TOKEN, else a new one that it prints once to stderr.\nOne line of JSON for each request goes to stderr. SIGTERM: no new turns, those under way get their reply, exit code 143."

@@ -411,7 +411,7 @@ fn packs() {
 #[test]
 fn serve() {
     insta::assert_snapshot!(help("serve"), @"
-    Serve packs over HTTP: webhooks, chat, OpenAI clients
+    Serve packs over HTTP: webhooks, chat, OpenAI clients, agents
 
     Usage: agentctl serve [OPTIONS]
 

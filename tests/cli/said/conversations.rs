@@ -253,9 +253,10 @@ fn what_would_be_served() {
     insta::assert_snapshot!(project.said("serve --check"), @r#"
     exit code 0
     listens on 127.0.0.1:[PORT]
-    packs: assistant, front-door
-      assistant: POST /hooks/assistant, POST /chat/assistant, model "assistant" of /v1
-      front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1
+    packs: assistant, front-door, research
+      assistant: POST /hooks/assistant, POST /chat/assistant, model "assistant" of /v1, A2A /agents/assistant
+      front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1, A2A /agents/front-door
+      research: POST /chat/research, model "research" of /v1, A2A /agents/research
     clients:
       local (bearer): all packs; may turn, read, approve, cancel, admin; speaks for itself alone
     -- stderr --

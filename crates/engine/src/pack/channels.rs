@@ -1,6 +1,7 @@
 //! `channels` of pack.yaml: how what comes in at a door becomes a turn's input, and a turn's reply the answer of that door. Pure: who
 //! came in, and whether they may, is the door's to know.
 
+use super::agent_channel::{self, AgentChannel};
 use crate::condition::{Condition, ConditionError, is_blank};
 use agentctl_base::yaml::{Entry, Node, Place, Problems};
 use indexmap::IndexMap;
@@ -14,6 +15,8 @@ pub struct Channels {
     pub is_served: bool,
     /// None: the pack takes no requests whose form it did not describe.
     pub webhook: Option<Webhook>,
+    /// What other agents are told of the pack, and what it sees of their messages.
+    pub a2a: AgentChannel,
     /// A caller that asks for it is told where the turn's reply will be, and need not wait for it.
     pub later: bool,
     /// A turn that was cut off with its server is gone on with at the next start; else it is cancelled then.
@@ -170,7 +173,7 @@ impl Webhook {
 }
 
 /// The value of an expression; None: it gives null, or reads what is not there.
-fn given(
+pub(super) fn given(
     expression: &Condition,
     variables: &Map<String, Value>,
 ) -> Result<Option<Value>, ConditionError> {
@@ -223,12 +226,15 @@ pub(super) fn read(node: Option<&Node>, problems: &mut Problems) -> Channels {
     only(
         node,
         "channels",
-        &["webhook", "later", "on_restart"],
+        &["webhook", "a2a", "later", "on_restart"],
         problems,
     );
     Channels {
         is_served: true,
         webhook: node.get("webhook").map(|node| webhook(node, problems)),
+        a2a: node.get("a2a").map_or_else(AgentChannel::default, |node| {
+            agent_channel::read(node, problems)
+        }),
         later: node.get("later").is_some_and(|node| {
             node.as_bool().unwrap_or_else(|| {
                 problems.add(node.place, "later is true or false");
@@ -293,7 +299,7 @@ fn webhook(node: &Node, problems: &mut Problems) -> Webhook {
 }
 
 /// Every key is known; what is no map is told once.
-fn only(node: &Node, what: &str, keys: &[&str], problems: &mut Problems) {
+pub(super) fn only(node: &Node, what: &str, keys: &[&str], problems: &mut Problems) {
     let Some(entries) = node.as_map() else {
         problems.add(
             node.place,
@@ -321,7 +327,7 @@ fn text(node: &Node, key: &str, problems: &mut Problems) -> Option<String> {
     text
 }
 
-fn expressions(
+pub(super) fn expressions(
     node: Option<&Node>,
     what: &str,
     variable: &str,

@@ -1,6 +1,7 @@
 //! A pack: agents, flow, policy and skills, read from the files that a program brings and, where they count, from the project. Every mistake in it is
 //! reported in one pass, with file and line. Reads files below the project and nothing else; never writes; decides nothing.
 
+mod agent_channel;
 mod agents;
 mod built_in;
 pub mod channels;
@@ -23,6 +24,7 @@ mod tools_tests;
 #[cfg(test)]
 mod vocabulary_tests;
 
+pub use agent_channel::{AgentChannel, Offer};
 pub use agents::{Agent, Tier};
 pub use built_in::{BuiltIn, PACKS};
 pub use channels::{Channels, Fault, MAX_KEY_PART, Taken};

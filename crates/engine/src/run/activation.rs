@@ -264,7 +264,12 @@ impl Driver<'_> {
             order: self.recorder.order,
         };
         // Synced, and all before it: the state file that follows must not be ahead of the journal. Of a turn none follows before its end.
-        self.record(event, !self.is_turn())
+        self.record(event, !self.is_turn())?;
+        if kind != "cancel" {
+            let run = self.recorder.view.run_id.clone();
+            self.recorder.observer.goes_on(&run);
+        }
+        Ok(())
     }
 
     /// The limits and the models of this activation. A model without a name that can be chosen again (one played from a

@@ -57,6 +57,8 @@ pub struct Answering {
 pub trait Observer: Send {
     /// A record was appended to the journal. During a resume, earlier records are not shown again.
     fn event(&mut self, record: &Record);
+    /// The run is worked on from here: it was begun, or it is gone on with.
+    fn goes_on(&mut self, _run: &str) {}
     /// Text of a model's answer as it streams.
     fn text(&mut self, _delta: &str) {}
     /// Something the user should know that is no part of the run (a healed journal, an archived run).

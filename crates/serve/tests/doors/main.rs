@@ -8,6 +8,9 @@
 )]
 
 mod again;
+mod agents;
+mod agents_list;
+mod agents_stream;
 mod approvals;
 mod callers;
 mod ends;

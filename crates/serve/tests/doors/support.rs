@@ -36,6 +36,9 @@ channels:
     message: chatInput
     id: body.id
     session: {tenant: tenantId, user: userId, conversation: sessionId}
+  a2a:
+    skills: [{id: repeat, name: Repeat, description: Says again what was said., tags: [echo]}]
+    input: {colour: message.data.colour}
   later: true
 ";
 /// `slow …` asks the model, which answers when the test lets it; `which` asks the user; `letter …` is sent when that was approved.
@@ -190,6 +193,7 @@ impl Desk {
         let address = listener.local_addr().unwrap();
         let mut limits = Limits {
             hosts: vec![address.to_string()],
+            url: format!("http://{address}"),
             ..Limits::default()
         };
         change(&mut limits);
@@ -294,7 +298,7 @@ pub struct Got {
 }
 
 impl Got {
-    fn read(answer: &[u8]) -> Got {
+    pub fn read(answer: &[u8]) -> Got {
         let answer = String::from_utf8_lossy(answer);
         let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((&answer, ""));
         let status = head.split(' ').nth(1).and_then(|s| s.parse().ok());

@@ -1,8 +1,8 @@
 //! What every store has to do, told once.
 
 use agentctl_sessions::{
-    Answered, Claimed, Finish, Finished, NewMessage, Role, Scope, SessionError, SessionKey,
-    Sessions,
+    Answered, Claimed, Finish, Finished, NewMessage, Role, RunsOf, Scope, SessionError, SessionKey,
+    Sessions, Tenants,
 };
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -68,7 +68,63 @@ pub async fn whole(store: Arc<dyn Sessions>) {
     one_turn_at_a_time(&*store).await;
     a_ninth_waiter_is_refused(store.clone()).await;
     an_erased_session_is_gone(&*store).await;
+    runs_are_listed_as_they_were_written(&*store).await;
     turns_at_once_are_all_counted(store).await;
+}
+
+async fn runs_are_listed_as_they_were_written(store: &dyn Sessions) {
+    let of = |tenant: &str, conversation: &str| SessionKey {
+        pack: "listed".into(),
+        tenant: tenant.into(),
+        user: String::new(),
+        conversation: conversation.into(),
+    };
+    let begun = [
+        ("client:a", "x", "run-1", 10),
+        ("client:a:acme", "x", "run-2", 20),
+        ("client:ab", "x", "run-3", 30),
+        ("client:a", "y", "run-4", 40),
+    ];
+    for (tenant, conversation, run, at) in begun {
+        let read = store.load(&of(tenant, conversation)).await.unwrap();
+        store.begin(&read, run, at).await.unwrap();
+    }
+    // What is written at its end is the last that was written.
+    let finish = Finish {
+        run: Some("run-1".to_owned()),
+        open_run: None,
+        version: 1,
+        state: Map::new(),
+        clear: false,
+        add: Vec::new(),
+        now: 50,
+    };
+    store.finish(&of("client:a", "x"), &finish).await.unwrap();
+    let listed = async |tenants, conversation: Option<&str>, after| {
+        let of = RunsOf {
+            pack: "listed".to_owned(),
+            tenants,
+            conversation: conversation.map(str::to_owned),
+            after,
+        };
+        let runs = store.runs(&of, 3).await.unwrap();
+        let runs: Vec<(String, i64)> = runs.into_iter().map(|r| (r.run, r.at)).collect();
+        runs
+    };
+    let row = |run: &str, at: i64| (run.to_owned(), at);
+    let own = Tenants::Below("client:a".to_owned());
+    assert_eq!(
+        listed(own.clone(), None, None).await,
+        [row("run-1", 50), row("run-4", 40), row("run-2", 20)]
+    );
+    assert_eq!(
+        listed(own.clone(), None, Some((40, "run-4".to_owned()))).await,
+        [row("run-2", 20)]
+    );
+    assert_eq!(listed(own, Some("y"), None).await, [row("run-4", 40)]);
+    let one = Tenants::One("client:ab".to_owned());
+    assert_eq!(listed(one, None, None).await, [row("run-3", 30)]);
+    assert_eq!(listed(Tenants::All, None, None).await.len(), 3);
 }
 
 async fn a_turn_is_read_again_as_it_was_written(store: &dyn Sessions) {

@@ -1,0 +1,151 @@
+//! The card of a pack, made of its pack.yaml and of how clients come in. It is read without a secret, as the protocol has it: it
+//! says how to come in.
+
+use super::said::MODES;
+use super::{Place, REST_PATH, RPC_PATH};
+use crate::answer::{Answer, whole};
+use crate::problem::Problem;
+use crate::server::{ServedPack, Server};
+use agentctl_a2a::{
+    AgentCard, AgentInterface, AgentSkill, Capabilities, HttpAuth, SecurityList,
+    SecurityRequirement, SecurityScheme, VERSION,
+};
+use agentctl_base::canonical::sha256_hex;
+use hyper::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
+use hyper::{Method, StatusCode};
+use std::collections::BTreeMap;
+
+/// So long a card may be kept, in seconds.
+const CACHE: &str = "public, max-age=300";
+/// So many digits of the pack's hash stand in a card's version.
+const HASH: usize = 12;
+
+/// `GET …/.well-known/agent-card.json`.
+pub fn card(
+    server: &Server,
+    place: &Place<'_>,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Answer, Problem> {
+    if method != Method::GET {
+        return Err(crate::router::not_this("GET"));
+    }
+    let pack = match place.agent {
+        Some(name) => server.packs.get(name),
+        None => server.packs.values().next(),
+    };
+    let pack = pack.ok_or_else(|| Problem::not_found("such agent"))?;
+    let text = serde_json::to_string_pretty(&of(server, pack, place.agent.is_some()));
+    let text = text.map_err(|e| {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            format!("a card cannot be written: {e}"),
+        )
+    })?;
+    let tag = format!("\"{}\"", sha256_hex(text.as_bytes()));
+    let known = headers.get_all(IF_NONE_MATCH).iter();
+    let mut known = known.filter_map(|value| value.to_str().ok());
+    let mut answer = match known.any(|all| all.split(',').any(|one| one.trim() == tag)) {
+        true => whole(StatusCode::NOT_MODIFIED, "application/json", ""),
+        false => whole(StatusCode::OK, "application/json", text),
+    };
+    let headers = answer.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(CACHE));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(ETAG, tag);
+    }
+    Ok(answer)
+}
+
+/// `below`: it is asked for by its name.
+fn of(server: &Server, pack: &ServedPack, below: bool) -> AgentCard {
+    let manifest = &pack.pack.manifest;
+    let title = match manifest.title.as_str() {
+        "" => manifest.name.clone(),
+        title => title.to_owned(),
+    };
+    let description = match manifest.description.as_str() {
+        "" => title.clone(),
+        description => description.to_owned(),
+    };
+    let hash: String = pack.pack.hash.chars().take(HASH).collect();
+    let url = server.limits.url.trim_end_matches('/');
+    let at = match below {
+        true => format!("{url}/agents/{}", manifest.name),
+        false => url.to_owned(),
+    };
+    let interface = |path: &str, binding: &str| AgentInterface {
+        url: format!("{at}{path}"),
+        protocol_binding: binding.to_owned(),
+        protocol_version: VERSION.to_owned(),
+        tenant: String::new(),
+    };
+    let (security_schemes, security_requirements) = security(server);
+    let modes = || MODES.map(str::to_owned).to_vec();
+    AgentCard {
+        supported_interfaces: vec![
+            interface(RPC_PATH, AgentInterface::JSON_RPC),
+            interface(REST_PATH, AgentInterface::HTTP_JSON),
+        ],
+        version: format!("{}+{hash}", env!("CARGO_PKG_VERSION")),
+        capabilities: Capabilities {
+            streaming: true,
+            ..Capabilities::default()
+        },
+        security_schemes,
+        security_requirements,
+        default_input_modes: modes(),
+        default_output_modes: modes(),
+        skills: skills(pack, &title, &description),
+        name: title,
+        description,
+    }
+}
+
+/// What the pack says that it can do; one that says nothing of it can do what it is called.
+fn skills(pack: &ServedPack, title: &str, description: &str) -> Vec<AgentSkill> {
+    let manifest = &pack.pack.manifest;
+    let offered = manifest.channels.a2a.skills.iter();
+    let offered: Vec<AgentSkill> = offered
+        .map(|skill| AgentSkill {
+            id: skill.id.clone(),
+            name: skill.name.clone(),
+            description: skill.description.clone(),
+            tags: skill.tags.clone(),
+            examples: skill.examples.clone(),
+        })
+        .collect();
+    match offered.is_empty() {
+        false => offered,
+        true => vec![AgentSkill {
+            id: manifest.name.clone(),
+            name: title.to_owned(),
+            description: description.to_owned(),
+            tags: vec![manifest.name.clone()],
+            examples: Vec::new(),
+        }],
+    }
+}
+
+/// How clients come in: any one of the ways.
+fn security(server: &Server) -> (BTreeMap<String, SecurityScheme>, Vec<SecurityRequirement>) {
+    let (mut schemes, mut required) = (BTreeMap::new(), Vec::new());
+    for client in server.clients.all() {
+        let name = client.how.name();
+        let scheme = match name {
+            "basic" => "Basic",
+            _ => "Bearer",
+        };
+        let http = HttpAuth {
+            scheme: scheme.to_owned(),
+        };
+        if schemes
+            .insert(name.to_owned(), SecurityScheme::Http { http })
+            .is_none()
+        {
+            let one = BTreeMap::from([(name.to_owned(), SecurityList::default())]);
+            required.push(SecurityRequirement { schemes: one });
+        }
+    }
+    (schemes, required)
+}

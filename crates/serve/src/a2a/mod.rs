@@ -1,0 +1,253 @@
+//! The doors for other agents: A2A 1.0 by JSON-RPC and by HTTP+JSON, and the cards that say so. A task is a run, its context a
+//! conversation: nothing is kept of either but what the journal and the conversation hold, and `task` says how a run stands as a task.
+
+mod card;
+mod list;
+mod refused;
+mod rest;
+mod rpc;
+mod said;
+mod send;
+mod stream;
+mod task;
+
+pub use card::card;
+
+use crate::answer::Answer;
+use crate::ask::Ask;
+use crate::clients::May;
+use crate::problem::Problem;
+use crate::runs::{self, Found};
+use crate::server::{ServedPack, Server};
+use agentctl_a2a::{CARD_PATH, Fault, Kind, VERSION, VERSION_HEADER};
+use agentctl_engine::run::{Cancel, Cause};
+use agentctl_turns as turns;
+use hyper::Method;
+use hyper::body::Incoming;
+use refused::Refused;
+use std::sync::Arc;
+use task::Seen;
+
+/// What stands at an address below an agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Door<'p> {
+    Card,
+    Rpc,
+    /// What comes after the base of HTTP+JSON.
+    Rest(&'p str),
+}
+
+/// An address of this protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place<'p> {
+    /// None: the one that is served first.
+    agent: Option<&'p str>,
+    pub door: Door<'p>,
+}
+
+/// Where an agent's JSON-RPC is, below its address.
+const RPC_PATH: &str = "/a2a";
+/// Where its HTTP+JSON begins.
+const REST_PATH: &str = "/a2a/v1";
+
+impl<'p> Place<'p> {
+    /// None: the path is another door's.
+    pub fn of(path: &'p str) -> Option<Place<'p>> {
+        let (agent, below) = match path.strip_prefix("/agents/") {
+            Some(rest) => {
+                let (agent, below) = rest.split_once('/')?;
+                (Some(agent), below)
+            }
+            None => (None, path.strip_prefix('/')?),
+        };
+        let door = match below {
+            CARD_PATH => Door::Card,
+            "a2a" | "a2a/" => Door::Rpc,
+            other => Door::Rest(other.strip_prefix("a2a/v1/")?),
+        };
+        Some(Place { agent, door })
+    }
+}
+
+/// What goes through these doors once its caller was let in.
+pub async fn serve(
+    server: &Arc<Server>,
+    ask: &Ask,
+    place: Place<'_>,
+    (method, query): (&Method, &str),
+    body: Incoming,
+) -> Result<Answer, Problem> {
+    let pack = match place.agent {
+        Some(name) => server.pack(ask, name)?,
+        None => {
+            let first = server.packs.keys().next().cloned().unwrap_or_default();
+            server.pack(ask, &first)?
+        }
+    };
+    match place.door {
+        Door::Rpc if method == Method::POST => rpc::answer(server, ask, &pack, query, body).await,
+        Door::Rpc => Err(crate::router::not_this("POST")),
+        Door::Rest(path) => Ok(rest::answer(server, ask, &pack, (method, path, query), body).await),
+        Door::Card => Err(crate::router::not_this("GET")),
+    }
+}
+
+/// Whether the caller speaks the version that is spoken here. It stands in a header, or in the query.
+fn speaks(ask: &Ask, query: &str) -> Result<(), Fault> {
+    let named = ask.header(VERSION_HEADER);
+    let named = named.map_err(|problem| Refused::from(problem).fault)?;
+    let in_query = || {
+        let mut pairs = url::form_urlencoded::parse(query.as_bytes());
+        let named = pairs.find(|(key, _)| key.eq_ignore_ascii_case(VERSION_HEADER));
+        named.map(|(_, value)| value.into_owned())
+    };
+    let named = named.map(str::to_owned).or_else(in_query);
+    match named.as_deref().map(str::trim) {
+        Some(VERSION) => Ok(()),
+        Some(other) if !other.is_empty() => Err(Fault::new(
+            Kind::VersionNotSupported,
+            format!("A2A {other} is not spoken here, only {VERSION}"),
+        )
+        .with("supportedVersions", VERSION)),
+        _ => Err(Fault::new(
+            Kind::VersionNotSupported,
+            format!(
+                "the request names no version, which means A2A 0.3; {VERSION} is spoken here: send the header A2A-Version: {VERSION}"
+            ),
+        )
+        .with("supportedVersions", VERSION)),
+    }
+}
+
+/// A task of this agent that is the client's; anything else does not exist.
+async fn find(server: &Server, ask: &Ask, pack: &ServedPack, id: &str) -> Result<Found, Refused> {
+    let none = || Fault::new(Kind::TaskNotFound, "there is no such task").with("taskId", id);
+    match runs::find(server, ask, id).await {
+        Ok(found) if found.key.pack == pack.pack.manifest.name => Ok(found),
+        Ok(_) => Err(none().into()),
+        Err(problem) if problem.status == hyper::StatusCode::NOT_FOUND => Err(none().into()),
+        Err(problem) => Err(problem.into()),
+    }
+}
+
+async fn get(
+    server: &Server,
+    ask: &Ask,
+    pack: &ServedPack,
+    id: &str,
+    history: Option<i64>,
+) -> Result<(Found, Seen), Refused> {
+    ask.may(May::Read)?;
+    let most = task::history_length(history)?;
+    let found = find(server, ask, pack, id).await?;
+    let mut seen = task::look(&found)?;
+    seen.keep_history(most);
+    Ok((found, seen))
+}
+
+/// Cancels a task. One that is cancelled already is told again.
+async fn cancel(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &ServedPack,
+    id: &str,
+) -> Result<(Found, Seen), Refused> {
+    ask.may(May::Cancel)?;
+    let found = find(server, ask, pack, id).await?;
+    if !task::look(&found)?.task.status.state.is_terminal() {
+        end(server, ask, &found).await?;
+    }
+    let seen = task::look(&found)?;
+    match seen.task.status.state {
+        agentctl_a2a::TaskState::Canceled => Ok((found, seen)),
+        _ => Err(Fault::new(
+            Kind::TaskNotCancelable,
+            "the task came to its end before: it cannot be cancelled",
+        )
+        .with("taskId", id)
+        .into()),
+    }
+}
+
+/// Ends a run, and waits until it is at its end.
+async fn end(server: &Arc<Server>, ask: &Ask, found: &Found) -> Result<(), Refused> {
+    match server.live.cancel(&found.run) {
+        Some(cancel) => {
+            cancel.request(Cause::Interrupt);
+            // Its sender goes with the turn.
+            while let Some(mut live) = server.live.of(&found.run) {
+                while live.changed().await.is_ok() {}
+            }
+        }
+        None => {
+            let fresh = Cancel::default();
+            let host = server.host(&found.pack, &fresh);
+            let mut watch = server.watching(&fresh, &found.key);
+            let why = format!("cancelled by the client {}", ask.client.name);
+            let stopped = turns::stop(&host, &found.key, &found.run, &why, &mut watch).await;
+            stopped.map_err(Problem::from)?;
+        }
+    }
+    Ok(())
+}
+
+/// A task whose events are asked for; one at its end has no more of them.
+async fn subscribe(
+    server: &Server,
+    ask: &Ask,
+    pack: &ServedPack,
+    id: &str,
+) -> Result<(Found, Seen), Refused> {
+    let (found, seen) = get(server, ask, pack, id, None).await?;
+    match seen.task.status.state.is_terminal() {
+        false => Ok((found, seen)),
+        true => Err(Fault::new(
+            Kind::UnsupportedOperation,
+            "the task is at its end, there is nothing more to tell: GetTask gives all of it",
+        )
+        .with("taskId", id)
+        .into()),
+    }
+}
+
+/// Operations that the card does not offer.
+fn not_offered(method: &str) -> Fault {
+    match method.contains("PushNotificationConfig") {
+        true => Fault::new(
+            Kind::PushNotificationNotSupported,
+            "nothing is pushed from here: SubscribeToTask tells a task's events",
+        ),
+        false => Fault::new(
+            Kind::UnsupportedOperation,
+            "there is no other card than the public one",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_as_one_agents_door() {
+        let door = |path| Place::of(path).map(|place| (place.agent, place.door));
+        assert_eq!(
+            door("/.well-known/agent-card.json"),
+            Some((None, Door::Card))
+        );
+        assert_eq!(
+            door("/agents/desk/.well-known/agent-card.json"),
+            Some((Some("desk"), Door::Card))
+        );
+        assert_eq!(door("/a2a"), Some((None, Door::Rpc)));
+        assert_eq!(door("/a2a/"), Some((None, Door::Rpc)));
+        assert_eq!(door("/agents/desk/a2a/"), Some((Some("desk"), Door::Rpc)));
+        assert_eq!(
+            door("/agents/desk/a2a/v1/tasks/t:cancel"),
+            Some((Some("desk"), Door::Rest("tasks/t:cancel")))
+        );
+        for other in ["/", "/agents/desk", "/agents", "/a2a/v2/tasks", "/runs/a2a"] {
+            assert_eq!(door(other), None, "{other}");
+        }
+    }
+}

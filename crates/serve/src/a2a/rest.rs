@@ -1,0 +1,153 @@
+//! The binding HTTP+JSON: paths and methods as `a2a.proto` has them; a task's events by GET and by POST, since the specification's
+//! text says one and its proto the other.
+
+use super::refused::Refused;
+use super::{cancel, get, list, not_offered, send, speaks, stream, subscribe};
+use crate::answer::{Answer, whole};
+use crate::ask::Ask;
+use crate::router::named;
+use crate::server::{ServedPack, Server};
+use agentctl_a2a::{Fault, Kind, ListTasks, MEDIA_TYPE, SendMessage};
+use hyper::body::Incoming;
+use hyper::header::{HeaderValue, RETRY_AFTER};
+use hyper::{Method, StatusCode};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+pub async fn answer(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    (method, path, query): (&Method, &str, &str),
+    body: Incoming,
+) -> Answer {
+    let done = match speaks(ask, query) {
+        Ok(()) => perform(server, ask, pack, (method, path, query), body).await,
+        Err(fault) => Err(fault.into()),
+    };
+    done.unwrap_or_else(|refused| {
+        let status = StatusCode::from_u16(refused.fault.kind.status());
+        let status = status.unwrap_or(StatusCode::BAD_REQUEST);
+        let mut answer = whole(status, MEDIA_TYPE, refused.fault.as_status().to_string());
+        if let Some(seconds) = refused.retry_after {
+            let headers = answer.headers_mut();
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        answer
+    })
+}
+
+fn one(value: &impl Serialize, run: Option<&str>) -> Result<Answer, Refused> {
+    let text = serde_json::to_string(value)
+        .map_err(|e| Fault::new(Kind::Internal, format!("the answer cannot be written: {e}")))?;
+    Ok(named(whole(StatusCode::OK, MEDIA_TYPE, text), run, None))
+}
+
+/// The operations, each with its first word.
+const FIRST: [&str; 4] = [
+    "message:send",
+    "message:stream",
+    "tasks",
+    "extendedAgentCard",
+];
+
+async fn perform(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    (method, path, query): (&Method, &str, &str),
+    body: Incoming,
+) -> Result<Answer, Refused> {
+    let (tenant, path) = match path.split_once('/') {
+        Some((first, rest)) if !FIRST.contains(&first) => (Some(first), rest),
+        _ => (None, path),
+    };
+    let parts: Vec<&str> = path.split('/').collect();
+    let (get_, post) = (method == Method::GET, method == Method::POST);
+    match parts.as_slice() {
+        ["message:send"] if post => {
+            let request = message(ask, body).await?;
+            let tenant = tenant.or(request.tenant.as_deref());
+            let (found, seen) = send::send(server, ask, pack, &request, tenant).await?;
+            one(&json!({"task": seen.task}), Some(&found.run))
+        }
+        ["message:stream"] if post => {
+            let request = message(ask, body).await?;
+            let tenant = tenant.or(request.tenant.as_deref());
+            let begun = send::begin(server, ask, pack, &request, tenant, false).await;
+            let (found, seen) = begun?;
+            Ok(stream::open(
+                server,
+                found,
+                seen,
+                false,
+                Box::new(|event| event),
+            ))
+        }
+        ["tasks"] if get_ => one(&list::list(server, ask, pack, &listed(query)?).await?, None),
+        ["tasks", id] => match id.rsplit_once(':') {
+            None if get_ => {
+                let history = listed(query)?.history_length;
+                let (found, seen) = get(server, ask, pack, id, history).await?;
+                one(&seen.task, Some(&found.run))
+            }
+            Some((id, "cancel")) if post => {
+                let (found, seen) = cancel(server, ask, pack, id).await?;
+                one(&seen.task, Some(&found.run))
+            }
+            Some((id, "subscribe")) if get_ || post => {
+                let (found, seen) = subscribe(server, ask, pack, id).await?;
+                Ok(stream::open(
+                    server,
+                    found,
+                    seen,
+                    true,
+                    Box::new(|event| event),
+                ))
+            }
+            _ => Err(unknown(method, path)),
+        },
+        ["tasks", _, "pushNotificationConfigs", ..] => {
+            Err(not_offered("PushNotificationConfig").into())
+        }
+        ["extendedAgentCard"] if get_ => Err(not_offered("GetExtendedAgentCard").into()),
+        _ => Err(unknown(method, path)),
+    }
+}
+
+fn unknown(method: &Method, path: &str) -> Refused {
+    let shown: String = path.chars().take(64).collect();
+    let told = format!("there is no operation {method} {shown}; docs/a2a.md lists them");
+    Fault::new(Kind::MethodNotFound, told).into()
+}
+
+async fn message(ask: &Ask, body: Incoming) -> Result<SendMessage, Refused> {
+    let (_, read) = ask
+        .value_of(body, &["application/json", MEDIA_TYPE])
+        .await?;
+    serde_json::from_value(read)
+        .map_err(|e| Fault::new(Kind::InvalidParams, format!("the body does not fit: {e}")).into())
+}
+
+/// The parameters of a GET, read as the fields that they are called.
+fn listed(query: &str) -> Result<ListTasks, Fault> {
+    let mut fields = Map::new();
+    for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        let wrong = |what: &str| Fault::field(&key, format!("is {what}"));
+        let field: Value = match key.as_ref() {
+            "pageSize" | "historyLength" => {
+                let number: i64 = value.parse().map_err(|_| wrong("a number"))?;
+                number.into()
+            }
+            "includeArtifacts" => {
+                let word: bool = value.parse().map_err(|_| wrong("true or false"))?;
+                word.into()
+            }
+            _ => value.into_owned().into(),
+        };
+        fields.insert(key.into_owned(), field);
+    }
+    serde_json::from_value(Value::Object(fields))
+        .map_err(|e| Fault::new(Kind::InvalidParams, format!("the query does not fit: {e}")))
+}

@@ -1,0 +1,156 @@
+//! Messages are taken: each once, carried through whether or not its sender waits.
+
+use super::refused::Refused;
+use super::said::{self, Said};
+use super::task::{self, Seen};
+use crate::ask::Ask;
+use crate::clients::May;
+use crate::once::Once;
+use crate::problem::Problem;
+use crate::runs::{self, Found};
+use crate::server::{ServedPack, Server};
+use agentctl_a2a::{Fault, Kind, SendMessage};
+use agentctl_sessions::{Answered, Claimed};
+use hyper::StatusCode;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// Takes a message, and waits until its task is at its end or waits itself, or no longer than until it is begun, where the client
+/// does not want to wait.
+pub async fn send(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    request: &SendMessage,
+    tenant: Option<&str>,
+) -> Result<(Found, Seen), Refused> {
+    let configuration = request.configuration.as_ref();
+    let at_once = configuration.and_then(|c| c.return_immediately) == Some(true);
+    let most = task::history_length(configuration.and_then(|c| c.history_length))?;
+    let (found, mut seen) = begin(server, ask, pack, request, tenant, !at_once).await?;
+    seen.keep_history(most);
+    Ok((found, seen))
+}
+
+/// The same for who is told the task's events: it waits until the task is begun.
+pub async fn begin(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    request: &SendMessage,
+    tenant: Option<&str>,
+    to_its_end: bool,
+) -> Result<(Found, Seen), Refused> {
+    ask.may(May::Turn)?;
+    let said = said::read(server, ask, pack, request, tenant).await?;
+    let (started, begun) = oneshot::channel();
+    let mut task = {
+        let (server, pack) = (Arc::clone(server), Arc::clone(pack));
+        tokio::spawn(async move { carry(&server, &pack, said, started).await })
+    };
+    let run = tokio::select! {
+        biased;
+        Ok(run) = begun, if !to_its_end => run,
+        done = &mut task => done.map_err(|_| crate::once::broke_off())??,
+    };
+    // One that was sent before is of the conversation that it came to then.
+    let found = runs::find(server, ask, &run).await?;
+    let seen = task::look(&found)?;
+    Ok((found, seen))
+}
+
+/// The run that a message is for, when it is at its end or waits. The same message sent again is the same run's.
+async fn carry(
+    server: &Arc<Server>,
+    pack: &Arc<ServedPack>,
+    said: Said,
+    started: oneshot::Sender<String>,
+) -> Result<String, Refused> {
+    let once = said.once.clone();
+    let lock = server.onces.of(&once.id);
+    let _alone = lock.lock().await;
+    let now = pack.effects.now().as_millisecond();
+    let claimed = server.sessions.claim(&once.id, once.body(), now).await;
+    let begun = match claimed.map_err(Problem::from)? {
+        Claimed::Answered(answered) => return known(answered.run),
+        Claimed::Other => {
+            return Err(Fault::field(
+                "message.messageId",
+                "another message had it before; nothing was done",
+            )
+            .into());
+        }
+        Claimed::Begun(run) => run,
+        Claimed::New => None,
+    };
+    let again = match &begun {
+        // A process before this one began it.
+        Some(run) => {
+            let key = server.sessions.of_run(run).await.map_err(Problem::from)?;
+            let key = key.as_ref().unwrap_or(&said.key);
+            server.gone_on_with(pack, key, run).await
+        }
+        None => None,
+    };
+    let session = said.key.id();
+    let done = match (again, said.answers.is_some()) {
+        (Some(done), _) => done,
+        (None, true) => answer(server, said, started).await,
+        (None, false) => {
+            let begun = server.begin(pack, said.key, said.submit, Some(started));
+            match begun {
+                Ok(begun) => begun.reply().await,
+                Err(problem) => Err(problem),
+            }
+        }
+    };
+    let run = match done {
+        Ok(reply) => Ok(reply.run_id),
+        // It began, and did not come about: its task tells why.
+        Err(problem) => match problem.more.get("run_id").and_then(|run| run.as_str()) {
+            Some(run) => Ok(run.to_owned()),
+            None => Err(problem),
+        },
+    };
+    keep(server, &once, &session, &run).await?;
+    Ok(run?)
+}
+
+fn known(run: Option<String>) -> Result<String, Refused> {
+    run.ok_or_else(|| Fault::new(Kind::Internal, "the message was answered without a run").into())
+}
+
+/// What did nothing is not kept: sent again, it may do what it did not.
+async fn keep(
+    server: &Server,
+    once: &Once,
+    session: &str,
+    run: &Result<String, Problem>,
+) -> Result<(), Problem> {
+    match run {
+        Ok(run) => {
+            let answered = Answered {
+                status: StatusCode::OK.as_u16(),
+                content_type: agentctl_a2a::MEDIA_TYPE.to_owned(),
+                body: String::new(),
+                run: Some(run.clone()),
+                session: Some(session.to_owned()),
+            };
+            server.sessions.answered(&once.id, &answered).await?;
+        }
+        Err(_) => server.sessions.unclaim(&once.id).await?,
+    }
+    Ok(())
+}
+
+/// An answer that is data, to the question that a run waits for.
+async fn answer(
+    server: &Arc<Server>,
+    said: Said,
+    started: oneshot::Sender<String>,
+) -> Result<agentctl_turns::TurnReply, Problem> {
+    let Some((found, question, value)) = said.answers else {
+        return Err(crate::once::broke_off());
+    };
+    runs::give(server, &found, (&question, value, false), Some(started)).await
+}

@@ -1,0 +1,176 @@
+"""What the A2A client of Python's a2a-sdk makes of `agentctl serve`. Each check ends the program with its words when it does not hold."""
+
+import asyncio
+import os
+import sys
+import tempfile
+import uuid
+
+import httpx
+from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+from a2a.types.a2a_pb2 import (
+    CancelTaskRequest, GetTaskRequest, ListTasksRequest, Message, Part, Role, SendMessageRequest, SubscribeToTaskRequest, TaskState,
+)
+from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "serve"))
+from server import TOKEN, Server  # noqa: E402
+
+SETTINGS = """
+[serve]
+packs = ["colour", "front-door", "research"]
+[serve.clients.one]
+bearer_env = "AGENTCTL_SERVE_TOKEN"
+may = ["turn", "read", "cancel", "approve"]
+[serve.clients.two]
+bearer_env = "OTHER_TOKEN"
+"""
+# A pack of a project's own, which asks its user.
+COLOUR = {
+    "pack.yaml": "name: colour\ntitle: Asks for a colour\nchannels: {on_restart: finish}\n",
+    "agents/flow.yaml": """name: colour
+fields: {colour: {kind: value, writers: [program]}}
+steps:
+  - {id: which, ask: {from: "[{'id': 'colour', 'topic': 'colour', 'text': 'Which colour?', 'options': [{'value': 'red', 'label': 'Red'}, {'value': 'blue', 'label': 'Blue'}], 'schema': {'enum': ['red', 'blue']}}]"}}
+  - {id: told, say: {text: "'For ' + input.message + ': ' + answers.colour"}}
+""",
+    "agents/policy.yaml": "roles: {program: []}\nrules: []\nlimits: {max_approval_seconds: 60}\n",
+}
+
+
+def holds(what, is_so, shown=""):
+    if not is_so:
+        raise SystemExit(f"FAILED: {what}\n{shown}")
+    print(f"ok  {what}")
+
+
+def said(text, task=None, context=None):
+    message = Message(message_id=str(uuid.uuid4()), role=Role.ROLE_USER, parts=[Part(text=text)])
+    if task:
+        message.task_id = task
+    if context:
+        message.context_id = context
+    return SendMessageRequest(message=message)
+
+
+async def last(events):
+    """The task as a client puts it together of its events."""
+    task, told = None, []
+    async for event in events:
+        kind = event.WhichOneof("payload")
+        told.append(kind)
+        if kind == "task":
+            task = event.task
+        elif kind == "artifact_update":
+            update = event.artifact_update
+            known = [a for a in task.artifacts if a.artifact_id == update.artifact.artifact_id]
+            if update.append and known:
+                known[0].parts.extend(update.artifact.parts)
+            else:
+                task.artifacts.append(update.artifact)
+        elif kind == "status_update":
+            task.status.CopyFrom(event.status_update.status)
+    return task, told
+
+
+def text(task, artifact="reply"):
+    parts = [p for a in task.artifacts if a.artifact_id == artifact for p in a.parts]
+    return "\n".join(p.text for p in parts if p.HasField("text"))
+
+
+async def client(url, agent, binding, streaming, token=TOKEN, polling=False):
+    http = httpx.AsyncClient(headers={"authorization": f"Bearer {token}"}, timeout=60)
+    card = await A2ACardResolver(http, f"{url}/agents/{agent}").get_agent_card()
+    config = ClientConfig(httpx_client=http, streaming=streaming, polling=polling, supported_protocol_bindings=[binding])
+    return card, ClientFactory(config).create(card)
+
+
+async def refused(what, kind, call):
+    try:
+        await call
+        holds(what, False)
+    except kind:
+        holds(what, True)
+
+
+async def round_trip(url, binding):
+    card, colour = await client(url, "colour", binding, streaming=False)
+    holds(f"{binding}: the card is read", (card.name, card.skills[0].id) == ("Asks for a colour", "colour"), card)
+    task, _ = await last(colour.send_message(said("the wall")))
+    holds(f"{binding}: a question is INPUT_REQUIRED", task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED, task)
+    holds(f"{binding}: and is told", "Which colour?" in task.status.message.parts[0].text, task)
+    answered, _ = await last(colour.send_message(said("Blue", task=task.id, context=task.context_id)))
+    holds(f"{binding}: its answer ends the task", (answered.id, answered.status.state) == (task.id, TaskState.TASK_STATE_COMPLETED), answered)
+    holds(f"{binding}: with what was said", text(answered) == "For the wall: blue", answered)
+    got = await colour.get_task(GetTaskRequest(id=task.id))
+    holds(f"{binding}: GetTask tells the same", got == answered, got)
+    await refused(f"{binding}: a task at its end takes no message", UnsupportedOperationError,
+                  last(colour.send_message(said("Red", task=task.id))))
+    await refused(f"{binding}: nor can it be cancelled", TaskNotCancelableError, colour.cancel_task(CancelTaskRequest(id=task.id)))
+    await refused(f"{binding}: nor watched", UnsupportedOperationError, last(colour.subscribe(SubscribeToTaskRequest(id=task.id))))
+
+    _, polling = await client(url, "colour", binding, streaming=False, polling=True)
+    begun, _ = await last(polling.send_message(said("the door")))
+    holds(f"{binding}: who does not wait gets the task at once", begun.id and begun.id != task.id, begun)
+    while (stands := await polling.get_task(GetTaskRequest(id=begun.id))).status.state != TaskState.TASK_STATE_INPUT_REQUIRED:
+        holds(f"{binding}: it is worked on", stands.status.state in (TaskState.TASK_STATE_SUBMITTED, TaskState.TASK_STATE_WORKING), stands)
+    cancelled = await polling.cancel_task(CancelTaskRequest(id=begun.id))
+    again = await polling.cancel_task(CancelTaskRequest(id=begun.id))
+    holds(f"{binding}: a cancelled task stays so", [cancelled.status.state, again.status.state] == [TaskState.TASK_STATE_CANCELED] * 2, again)
+    page = await polling.list_tasks(ListTasksRequest(page_size=1, include_artifacts=True))
+    rest = await polling.list_tasks(ListTasksRequest(page_size=100, page_token=page.next_page_token))
+    holds(f"{binding}: tasks are listed, the last first", page.tasks[0].id == begun.id and task.id in [t.id for t in rest.tasks], page)
+    _, other = await client(url, "colour", binding, streaming=False, token=TOKEN[::-1])
+    await refused(f"{binding}: another client sees no such task", TaskNotFoundError, other.get_task(GetTaskRequest(id=task.id)))
+
+
+async def streamed(url, binding):
+    _, colour = await client(url, "colour", binding, streaming=True)
+    task, told = await last(colour.send_message(said("the roof")))
+    holds(f"{binding}: a stream begins with the task and closes where it waits",
+          (told[0], task.status.state) == ("task", TaskState.TASK_STATE_INPUT_REQUIRED), told)
+    watching = colour.subscribe(SubscribeToTaskRequest(id=task.id))
+    first = await anext(watching)
+    holds(f"{binding}: watched again it is told first", first.task.id == task.id, first)
+    await watching.aclose()
+    watched = asyncio.create_task(last(colour.subscribe(SubscribeToTaskRequest(id=task.id))))
+    await asyncio.sleep(0)
+    done, _ = await last(colour.send_message(said("Red", task=task.id)))
+    holds(f"{binding}: the answer's stream ends with the task", text(done) == "For the roof: red", done)
+    try:
+        seen, told = await watched
+        holds(f"{binding}: who watches sees it go on to its end", seen.status.state == TaskState.TASK_STATE_COMPLETED, told)
+    except UnsupportedOperationError:
+        holds(f"{binding}: who comes too late to watch is told", True)
+
+
+async def packs(url, binding):
+    _, door = await client(url, "front-door", binding, streaming=True)
+    hello, _ = await last(door.send_message(said("I want to submit a request: the monthly sales report should be made automatically")))
+    holds(f"{binding}: the front door takes a request", text(hello), hello)
+    more, _ = await last(door.send_message(said("The sponsor is Ann Lee", context=hello.context_id)))
+    holds(f"{binding}: and goes on with it in its context", text(more) and more.context_id == hello.context_id and more.id != hello.id, more)
+    _, research = await client(url, "research", binding, streaming=False)
+    found, _ = await last(research.send_message(said("How long is the heating network of Norrfeld?")))
+    output = [p.data for a in found.artifacts if a.artifact_id == "output" for p in a.parts]
+    holds(f"{binding}: the research team answers with a report", found.status.state == TaskState.TASK_STATE_COMPLETED and "Norrfeld" in text(found), found)
+    claims = output[0].struct_value.fields["claims"].list_value.values
+    holds(f"{binding}: and with claims that have sources",
+          len(claims) > 0 and all(len(c.struct_value.fields["sources"].list_value.values) > 0 for c in claims), output)
+
+
+async def main(binary):
+    with tempfile.TemporaryDirectory() as folder:
+        for path, content in COLOUR.items():
+            path = os.path.join(folder, "project", "packs", "colour", path)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
+                file.write(content)
+        with Server(binary, SETTINGS, folder) as server:
+            for binding in ("JSONRPC", "HTTP+JSON"):
+                await round_trip(server.url, binding)
+                await streamed(server.url, binding)
+                await packs(server.url, binding)
+
+
+asyncio.run(main(sys.argv[1]))
