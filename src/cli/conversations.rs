@@ -81,6 +81,7 @@ pub fn turn_error(error: &TurnError) -> CliError {
     match error {
         TurnError::Session(error) => session_error(error),
         TurnError::Run(error) => run_error(error),
+        TurnError::NotOpen(_) => CliError::usage(error.to_string()),
         TurnError::TooLong(_) => {
             CliError::usage(error.to_string()).hint("send it in parts, or give it as a file")
         }

@@ -36,7 +36,7 @@ impl Served {
         let address = ready["address"].as_str().unwrap();
         let address = address.strip_prefix("http://").unwrap().to_owned();
         let served = Served { child, address };
-        assert_eq!(ready["packs"], json!(["assistant", "front-door"]));
+        assert_eq!(ready["packs"], json!(["assistant", "front-door", "research"]));
         served
     }
 
@@ -195,9 +195,10 @@ fn what_is_not_safe_or_not_there_is_not_served() {
     insta::assert_snapshot!(project.said("serve --check"), @r#"
     exit code 0
     listens on 127.0.0.1:[PORT]
-    packs: assistant, front-door
-      assistant: POST /hooks/assistant, POST /chat/assistant, model "assistant" of /v1
-      front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1
+    packs: assistant, front-door, research
+      assistant: POST /hooks/assistant, POST /chat/assistant, model "assistant" of /v1, A2A /agents/assistant
+      front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1, A2A /agents/front-door
+      research: POST /chat/research, model "research" of /v1, A2A /agents/research
     clients:
       a (bearer): all packs; may turn, read; speaks for acme
     -- stderr --

@@ -171,24 +171,23 @@ async fn cancel(
 
 /// Ends a run, and waits until it is at its end.
 async fn end(server: &Arc<Server>, ask: &Ask, found: &Found) -> Result<(), Refused> {
-    match server.live.cancel(&found.run) {
-        Some(cancel) => {
-            cancel.request(Cause::Interrupt);
-            // Its sender goes with the turn.
-            while let Some(mut live) = server.live.of(&found.run) {
-                while live.changed().await.is_ok() {}
-            }
+    if let Some(cancel) = server.live.cancel(&found.run) {
+        cancel.request(Cause::Interrupt);
+        // Its sender goes with the turn.
+        while let Some(mut live) = server.live.of(&found.run) {
+            while live.changed().await.is_ok() {}
         }
-        None => {
-            let fresh = Cancel::default();
-            let host = server.host(&found.pack, &fresh);
-            let mut watch = server.watching(&fresh, &found.key);
-            let why = format!("cancelled by the client {}", ask.client.name);
-            let stopped = turns::stop(&host, &found.key, &found.run, &why, &mut watch).await;
-            stopped.map_err(Problem::from)?;
+        if task::look(found)?.task.status.state.is_terminal() {
+            return Ok(());
         }
+        // It had just come to wait for somebody.
     }
-    Ok(())
+    let fresh = Cancel::default();
+    let host = server.host(&found.pack, &fresh);
+    let mut watch = server.watching(&fresh, &found.key);
+    let why = format!("cancelled by the client {}", ask.client.name);
+    let stopped = turns::stop(&host, &found.key, &found.run, &why, &mut watch).await;
+    stopped.map(drop).map_err(|e| Problem::from(e).into())
 }
 
 /// A task whose events are asked for; one at its end has no more of them.
