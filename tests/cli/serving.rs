@@ -36,7 +36,10 @@ impl Served {
         let address = ready["address"].as_str().unwrap();
         let address = address.strip_prefix("http://").unwrap().to_owned();
         let served = Served { child, address };
-        assert_eq!(ready["packs"], json!(["assistant", "front-door", "research"]));
+        assert_eq!(
+            ready["packs"],
+            json!(["assistant", "front-door", "research"])
+        );
         served
     }
 
