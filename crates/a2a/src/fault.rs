@@ -1,6 +1,7 @@
 //! Faults, and how each binding writes them: one table (specification 5.4, 9.5 and 11.6).
 
 use serde_json::{Map, Value, json};
+use std::ops::{Deref, DerefMut};
 
 /// What went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,9 +144,12 @@ fn of_http(status: u16) -> &'static str {
     }
 }
 
-/// One fault, with what to do next in its words.
+/// One fault, with what to do next in its words. In a box: most requests have none.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Fault {
+pub struct Fault(Box<Told>);
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
     pub kind: Kind,
     pub message: String,
     /// Each field that does not fit, and why.
@@ -154,14 +158,27 @@ pub struct Fault {
     pub more: Map<String, Value>,
 }
 
+impl Deref for Fault {
+    type Target = Told;
+    fn deref(&self) -> &Told {
+        &self.0
+    }
+}
+
+impl DerefMut for Fault {
+    fn deref_mut(&mut self) -> &mut Told {
+        &mut self.0
+    }
+}
+
 impl Fault {
     pub fn new(kind: Kind, message: impl Into<String>) -> Fault {
-        Fault {
+        Fault(Box::new(Told {
             kind,
             message: message.into(),
             fields: Vec::new(),
             more: Map::new(),
-        }
+        }))
     }
 
     /// A field of the request that does not fit.

@@ -116,7 +116,7 @@ fn fits_modes(request: &SendMessage) -> Result<(), Fault> {
     let modes = configuration.accepted_output_modes.as_deref();
     let takes = |mode: &String| {
         let known = |ours: &&str| mode == ours || mode == "*/*" || mode == "text/*";
-        MODES.iter().any(|ours| known(ours))
+        MODES.iter().any(known)
     };
     match modes.unwrap_or_default() {
         [] => Ok(()),
