@@ -137,8 +137,8 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "a skill needs name, as text",
                 "a skill needs description, as text",
+                "a skill needs name, as text",
                 "a skill has no \"nam\"; it has id, name, description, tags, examples",
                 "a2a has no \"inputs\"; it has skills, input",
             ]

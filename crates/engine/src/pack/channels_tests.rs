@@ -137,7 +137,7 @@ fn every_mistake_has_its_line() {
         "mail: {}\nwebhook:\n  input: {message: boddy.text, other: 7}\n  message: msg\n  required: [nobody]\n  session: {team: message}\n  replies: {}\n",
     );
     let expected = [
-        "pack.yaml:1:1: channels has no \"mail\"; it has webhook, later, on_restart",
+        "pack.yaml:1:1: channels has no \"mail\"; it has webhook, a2a, later, on_restart",
         "pack.yaml:3:3: a webhook needs input: name → expression over body",
         "pack.yaml:3:20: the expression `boddy.text` uses the unknown variable `boddy`; it may use body",
         "pack.yaml:3:39: an expression is text, not a number",
