@@ -169,7 +169,7 @@ fn what_is_not_safe_or_not_there_is_not_served() {
         "not \"fly\"",
     );
     refused(
-        &client("bearer_env = \"LONG\"\npacks = [\"research\"]"),
+        &client("bearer_env = \"LONG\"\npacks = [\"n8n-builder\"]"),
         &[],
         "\"research\" is not served",
     );
