@@ -171,7 +171,7 @@ fn what_is_not_safe_or_not_there_is_not_served() {
     refused(
         &client("bearer_env = \"LONG\"\npacks = [\"n8n-builder\"]"),
         &[],
-        "\"research\" is not served",
+        "\"n8n-builder\" is not served",
     );
     refused(
         &client("basic = {user = \"a:b\", password_env = \"SHORT\"}"),
