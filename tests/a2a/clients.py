@@ -160,6 +160,23 @@ async def packs(url, binding):
           len(claims) > 0 and all(len(c.struct_value.fields["sources"].list_value.values) > 0 for c in claims), output)
 
 
+def envelope(url):
+    message = {
+        "type": "request:task", "version": "1.0", "id": "e-1", "timestamp": "2026-01-31T12:00:00Z", "sender": "a-seed-system",
+        "receiver": "research", "payload": {"query": "How long is the heating network of Norrfeld?", "task_type": "technical"},
+    }
+    with httpx.Client(base_url=url, headers={"authorization": f"Bearer {TOKEN}"}, timeout=60) as http:
+        first = http.post("/agents/research/a2a/message", json=message)
+        payload = first.json()["payload"]
+        asked = payload["results"]["output"]["agents"]
+        holds("envelope: research answers with results", first.json()["type"] == "response:results" and "Norrfeld" in payload["results"]["text"], first.text)
+        holds("envelope: by the agent of the task's type alone",
+              (asked["technology-agent"]["status"], asked["economic-agent"]["status"]) == ("completed", "not asked"), asked)
+        holds("envelope: the same id is the same answer", http.post("/agents/research/a2a/message", json=message).text == first.text)
+        wrong = http.post("/a2a", json=message)
+        holds("envelope: astray it is told the way", wrong.status_code == 400 and "/a2a/message" in wrong.text, wrong.text)
+
+
 async def main(binary):
     with tempfile.TemporaryDirectory() as folder:
         for path, content in COLOUR.items():
@@ -172,6 +189,7 @@ async def main(binary):
                 await round_trip(server.url, binding)
                 await streamed(server.url, binding)
                 await packs(server.url, binding)
+            envelope(server.url)
 
 
 asyncio.run(main(sys.argv[1]))

@@ -31,6 +31,7 @@ mod records_user;
 mod secrets;
 mod served;
 mod served_acts;
+mod served_agents;
 mod server;
 mod server_ends;
 mod servers;

@@ -13,16 +13,16 @@ const SETTINGS: &str = "[serve.clients.one]\nbearer_env = \"ONE\"\ntenants = [\"
 const ASKS: &str = "rules:\n  - {id: person-submits, effect: ask, tools: [submit_request], when: \"args.team_id != 'nobody'\", \
     reason: a request is handed over by a person, match: [{role: program, tool: submit_request, args: {team_id: ops}}], \
     not_match: [{role: program, tool: submit_request, args: {team_id: nobody}}]}\n";
-const REQUEST: &str = "I want to raise a change request: unit prices of the bond funds should be checked against a second source of \
+pub const REQUEST: &str = "I want to raise a change request: unit prices of the bond funds should be checked against a second source of \
     market data before they are published. It's mission-critical, it serves risk and compliance, the benefit is that wrong prices are \
     caught before clients see them, the sponsor is Marta Lindqvist, and if it goes wrong the whole organisation is affected.";
 
-fn asking() -> Served {
+pub fn asking() -> Served {
     Served::with(SETTINGS, &[("packs/front-door/agents/policy.yaml", ASKS)])
 }
 
 /// How many requests were handed over.
-fn handed_over(served: &Served) -> usize {
+pub fn handed_over(served: &Served) -> usize {
     let teams = std::fs::read_dir(served.project().join("memory/requests"));
     let teams = teams.into_iter().flatten().map(|team| team.unwrap().path());
     teams
@@ -31,7 +31,7 @@ fn handed_over(served: &Served) -> usize {
 }
 
 /// The run that waits until somebody lets the request be handed over.
-fn waiting(served: &Served) -> String {
+pub fn waiting(served: &Served) -> String {
     assert_eq!(served.as_one(HOOK, &[], &message(REQUEST)).status, 200);
     let asked = served.as_one(HOOK, &[], &message("Correct, go ahead."));
     let said = asked.json()["output"].as_str().unwrap().to_owned();
@@ -39,7 +39,7 @@ fn waiting(served: &Served) -> String {
     asked.header("x-run-id").unwrap().to_owned()
 }
 
-fn as_boss(served: &Served, head: &str, body: &Value) -> Got {
+pub fn as_boss(served: &Served, head: &str, body: &Value) -> Got {
     let bearer: String = TOKEN.chars().rev().collect();
     let bearer = format!("Bearer {bearer}");
     let headers = [

@@ -27,7 +27,7 @@ pub use error::SessionError;
 pub use key::{Scope, SessionKey};
 pub use marks::{Foreign, Marks};
 pub use postgres::PostgresSessions;
-pub use requests::{Answered, Claimed, KEPT_FOR};
+pub use requests::{Answered, Asked, Claimed, KEPT_FOR};
 pub use runs::{RunOf, RunsOf, Tenants};
 pub use session::{Begun, Erased, Finish, Finished, Message, NewMessage, Role, Session, Summary};
 pub use sqlite::SqliteSessions;
@@ -124,6 +124,9 @@ pub trait Sessions: Send + Sync {
         body: &'a str,
         now: i64,
     ) -> BoxFuture<'a, Result<Claimed, SessionError>>;
+
+    /// What is known of a request, by the id that it would be claimed with; None: none came.
+    fn asked<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Asked>, SessionError>>;
 
     /// Keeps what was answered to a claimed request.
     fn answered<'a>(

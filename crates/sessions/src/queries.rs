@@ -596,6 +596,13 @@ macro_rules! sessions_by_queries {
                 Box::pin(self.store.runs(of, most))
             }
 
+            fn asked<'a>(
+                &'a self,
+                id: &'a str,
+            ) -> BoxFuture<'a, Result<Option<$crate::Asked>, SessionError>> {
+                Box::pin(self.store.asked(id))
+            }
+
             fn of_id<'a>(
                 &'a self,
                 id: &'a str,

@@ -43,6 +43,16 @@ pub enum Claimed {
     Answered(Answered),
 }
 
+/// A request that came before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked {
+    /// A hash of what was asked.
+    pub body: String,
+    pub run: Option<String>,
+    /// None: it is not answered yet.
+    pub answered: Option<Answered>,
+}
+
 /// A row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Row {
@@ -91,6 +101,23 @@ where
         };
         self.commit(tx).await?;
         Ok(claimed)
+    }
+
+    /// What is known of a request; None: none came under this name.
+    pub async fn asked(&self, id: &str) -> Result<Option<Asked>, SessionError> {
+        let mut tx = self.pool.begin().await.map_err(|e| self.unreachable(e))?;
+        let row = self.request(&mut tx, id).await?;
+        let Some(row) = row else { return Ok(None) };
+        let answered = row.answer.as_deref().map(serde_json::from_str::<Answered>);
+        let answered = answered
+            .transpose()
+            .map_err(|e| self.damaged(TABLE, id, e.to_string()))?;
+        let of_answer = answered.as_ref().and_then(|answered| answered.run.clone());
+        Ok(Some(Asked {
+            body: row.body,
+            run: row.run.or(of_answer),
+            answered,
+        }))
     }
 
     pub async fn answered(&self, id: &str, answered: &Answered) -> Result<(), SessionError> {

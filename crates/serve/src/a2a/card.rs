@@ -2,17 +2,17 @@
 //! says how to come in.
 
 use super::said::MODES;
-use super::{Place, REST_PATH, RPC_PATH};
+use super::{REST_PATH, RPC_PATH};
 use crate::answer::{Answer, whole};
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
 use agentctl_a2a::{
-    AgentCard, AgentInterface, AgentSkill, Capabilities, HttpAuth, SecurityList,
+    AgentCard, AgentExtension, AgentInterface, AgentSkill, Capabilities, HttpAuth, SecurityList,
     SecurityRequirement, SecurityScheme, VERSION,
 };
 use agentctl_base::canonical::sha256_hex;
+use hyper::StatusCode;
 use hyper::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
-use hyper::{Method, StatusCode};
 use std::collections::BTreeMap;
 
 /// So long a card may be kept, in seconds.
@@ -20,22 +20,14 @@ const CACHE: &str = "public, max-age=300";
 /// So many digits of the pack's hash stand in a card's version.
 const HASH: usize = 12;
 
-/// `GET …/.well-known/agent-card.json`.
-pub fn card(
+/// `GET …/.well-known/agent-card.json`. `below`: it is asked for by its name.
+pub fn answer(
     server: &Server,
-    place: &Place<'_>,
-    method: &Method,
+    pack: &ServedPack,
+    below: bool,
     headers: &HeaderMap,
 ) -> Result<Answer, Problem> {
-    if method != Method::GET {
-        return Err(crate::router::not_this("GET"));
-    }
-    let pack = match place.agent {
-        Some(name) => server.packs.get(name),
-        None => server.packs.values().next(),
-    };
-    let pack = pack.ok_or_else(|| Problem::not_found("such agent"))?;
-    let text = serde_json::to_string_pretty(&of(server, pack, place.agent.is_some()));
+    let text = serde_json::to_string_pretty(&of(server, pack, below));
     let text = text.map_err(|e| {
         Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
@@ -58,7 +50,7 @@ pub fn card(
 }
 
 /// `below`: it is asked for by its name.
-fn of(server: &Server, pack: &ServedPack, below: bool) -> AgentCard {
+pub fn of(server: &Server, pack: &ServedPack, below: bool) -> AgentCard {
     let manifest = &pack.pack.manifest;
     let title = match manifest.title.as_str() {
         "" => manifest.name.clone(),
@@ -90,6 +82,7 @@ fn of(server: &Server, pack: &ServedPack, below: bool) -> AgentCard {
         version: format!("{}+{hash}", env!("CARGO_PKG_VERSION")),
         capabilities: Capabilities {
             streaming: true,
+            extensions: vec![extension(below, &manifest.name)],
             ..Capabilities::default()
         },
         security_schemes,
@@ -99,6 +92,24 @@ fn of(server: &Server, pack: &ServedPack, below: bool) -> AgentCard {
         skills: skills(pack, &title, &description),
         name: title,
         description,
+    }
+}
+
+/// The other form of messages that is taken.
+fn extension(below: bool, name: &str) -> AgentExtension {
+    let at = match below {
+        true => format!("/agents/{name}"),
+        false => String::new(),
+    };
+    let params = ["message", "capabilities", "status"].map(|door| {
+        let path = format!("{at}{RPC_PATH}/{door}");
+        (door.to_owned(), serde_json::Value::from(path))
+    });
+    AgentExtension {
+        uri: "urn:agentctl:a2a:envelope:v1".to_owned(),
+        description: "messages as envelopes of type, sender, receiver and payload".to_owned(),
+        required: false,
+        params: params.into_iter().collect(),
     }
 }
 

@@ -2,6 +2,7 @@
 //! conversation: nothing is kept of either but what the journal and the conversation hold, and `task` says how a run stands as a task.
 
 mod card;
+mod envelope;
 mod list;
 mod refused;
 mod rest;
@@ -10,8 +11,6 @@ mod said;
 mod send;
 mod stream;
 mod task;
-
-pub use card::card;
 
 use crate::answer::Answer;
 use crate::ask::Ask;
@@ -24,6 +23,7 @@ use agentctl_engine::run::{Cancel, Cause};
 use agentctl_turns as turns;
 use hyper::Method;
 use hyper::body::Incoming;
+use hyper::header::HeaderMap;
 use refused::Refused;
 use std::sync::Arc;
 use task::Seen;
@@ -35,6 +35,11 @@ pub enum Door<'p> {
     Rpc,
     /// What comes after the base of HTTP+JSON.
     Rest(&'p str),
+    /// The envelope: messages, what is taken, how it stands, the schema.
+    Message,
+    Capabilities,
+    Status,
+    Schema,
 }
 
 /// An address of this protocol.
@@ -63,10 +68,40 @@ impl<'p> Place<'p> {
         let door = match below {
             CARD_PATH => Door::Card,
             "a2a" | "a2a/" => Door::Rpc,
+            "a2a/message" => Door::Message,
+            "a2a/capabilities" => Door::Capabilities,
+            "a2a/status" => Door::Status,
+            "a2a/envelope.schema.json" => Door::Schema,
             other => Door::Rest(other.strip_prefix("a2a/v1/")?),
         };
         Some(Place { agent, door })
     }
+}
+
+/// What an agent tells of itself without a secret; None: the door wants one.
+pub fn open(
+    server: &Server,
+    place: &Place<'_>,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Option<Result<Answer, Problem>> {
+    if !matches!(place.door, Door::Card | Door::Capabilities | Door::Schema) {
+        return None;
+    }
+    if method != Method::GET {
+        return Some(Err(crate::router::not_this("GET")));
+    }
+    let pack = match place.agent {
+        Some(name) => server.packs.get(name),
+        None => server.packs.values().next(),
+    };
+    let below = place.agent.is_some();
+    Some(match (pack, place.door) {
+        (None, _) => Err(Problem::not_found("such agent")),
+        (Some(pack), Door::Card) => card::answer(server, pack, below, headers),
+        (Some(_), Door::Schema) => Ok(envelope::schema()),
+        (Some(pack), _) => envelope::capabilities(server, pack, below),
+    })
 }
 
 /// What goes through these doors once its caller was let in.
@@ -88,7 +123,17 @@ pub async fn serve(
         Door::Rpc if method == Method::POST => rpc::answer(server, ask, &pack, query, body).await,
         Door::Rpc => Err(crate::router::not_this("POST")),
         Door::Rest(path) => Ok(rest::answer(server, ask, &pack, (method, path, query), body).await),
-        Door::Card => Err(crate::router::not_this("GET")),
+        Door::Message if method == Method::POST => {
+            Ok(envelope::message(server, ask, &pack, body).await)
+        }
+        Door::Message => Err(crate::router::not_this("POST")),
+        Door::Status if method == Method::GET => {
+            ask.may(May::Read)?;
+            Ok(envelope::status(server, &pack))
+        }
+        Door::Status | Door::Card | Door::Capabilities | Door::Schema => {
+            Err(crate::router::not_this("GET"))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The binding JSON-RPC 2.0: one call a request, its parameters as the protocol's messages.
 
 use super::refused::Refused;
-use super::{cancel, get, list, not_offered, send, speaks, stream, subscribe};
+use super::{cancel, envelope, get, list, not_offered, send, speaks, stream, subscribe};
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::problem::Problem;
@@ -40,6 +40,9 @@ pub async fn answer(
             return Ok(refusal(&Value::Null, &refused));
         }
     };
+    if envelope::is_one(&read) {
+        return Ok(refusal(&Value::Null, &envelope::astray().into()));
+    }
     let (id, method, params) = match call(read) {
         Ok(call) => call,
         Err((id, fault)) => return Ok(refusal(&id, &fault.into())),

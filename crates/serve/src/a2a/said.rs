@@ -32,11 +32,10 @@ pub async fn read(
     server: &Server,
     ask: &Ask,
     pack: &ServedPack,
-    request: &SendMessage,
+    (request, once): (&SendMessage, &Once),
     tenant: Option<&str>,
 ) -> Result<Said, Refused> {
     let message = &request.message;
-    fits(message)?;
     fits_modes(request)?;
     let name = &pack.pack.manifest.name;
     let (text, data) = contents(message)?;
@@ -52,9 +51,6 @@ pub async fn read(
             ask.key(name, tenant, None, context.unwrap_or(&new))?
         }
     };
-    let raw = serde_json::to_vec(message)
-        .map_err(|e| Fault::new(Kind::Internal, format!("a message cannot be written: {e}")))?;
-    let once = Once::named(ask, &format!("a2a/{name}"), &message.message_id, &raw);
     let question = |(_, seen): &(Found, Seen)| seen.question.clone();
     let asked = to.as_ref().and_then(question);
     // Text answers as in every conversation; data alone is the answer itself.
@@ -74,9 +70,26 @@ pub async fn read(
     Ok(Said {
         key,
         submit,
-        once,
+        once: once.clone(),
         answers,
     })
+}
+
+/// How often a message is taken: once.
+pub fn once(ask: &Ask, pack: &ServedPack, message: &Message) -> Result<Once, Fault> {
+    fits(message)?;
+    let raw = serde_json::to_vec(message)
+        .map_err(|e| Fault::new(Kind::Internal, format!("a message cannot be written: {e}")))?;
+    Ok(Once::named(ask, &door(pack), &message.message_id, &raw))
+}
+
+/// What a message of this client with this id is kept under.
+pub fn id_of(ask: &Ask, pack: &ServedPack, message: &str) -> String {
+    Once::named(ask, &door(pack), message, b"").id
+}
+
+fn door(pack: &ServedPack) -> String {
+    format!("a2a/{}", pack.pack.manifest.name)
 }
 
 fn is_one(value: &Value) -> bool {

@@ -42,7 +42,20 @@ pub async fn begin(
     to_its_end: bool,
 ) -> Result<(Found, Seen), Refused> {
     ask.may(May::Turn)?;
-    let said = said::read(server, ask, pack, request, tenant).await?;
+    let once = said::once(ask, pack, &request.message)?;
+    begin_as(server, ask, pack, (request, &once), tenant, to_its_end).await
+}
+
+/// The same of a message that is taken as this one.
+pub async fn begin_as(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    (request, once): (&SendMessage, &Once),
+    tenant: Option<&str>,
+    to_its_end: bool,
+) -> Result<(Found, Seen), Refused> {
+    let said = said::read(server, ask, pack, (request, once), tenant).await?;
     let (started, begun) = oneshot::channel();
     let mut task = {
         let (server, pack) = (Arc::clone(server), Arc::clone(pack));

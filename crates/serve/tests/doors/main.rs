@@ -14,6 +14,7 @@ mod agents_stream;
 mod approvals;
 mod callers;
 mod ends;
+mod envelope;
 mod later;
 mod letters;
 mod said;

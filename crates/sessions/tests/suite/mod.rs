@@ -1,8 +1,8 @@
 //! What every store has to do, told once.
 
 use agentctl_sessions::{
-    Answered, Claimed, Finish, Finished, NewMessage, Role, RunsOf, Scope, SessionError, SessionKey,
-    Sessions, Tenants,
+    Answered, Asked, Claimed, Finish, Finished, NewMessage, Role, RunsOf, Scope, SessionError,
+    SessionKey, Sessions, Tenants,
 };
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -353,6 +353,13 @@ async fn a_request_is_claimed_once_and_its_answer_kept_for_a_day(store: &dyn Ses
     assert_eq!(begun.unwrap().version, 1);
     let begun = Claimed::Begun(Some("run-c".to_owned()));
     assert_eq!(claim("a", 1_004).await, begun);
+    let asked = Asked {
+        body: "a".to_owned(),
+        run: Some("run-c".to_owned()),
+        answered: None,
+    };
+    assert_eq!(store.asked("request").await.unwrap(), Some(asked));
+    assert_eq!(store.asked("another").await.unwrap(), None);
     assert_eq!(store.of_run("run-c").await.unwrap(), Some(key.clone()));
     assert_eq!(store.of_id(&key.id()).await.unwrap(), Some(key.clone()));
     assert_eq!(store.of_run("run-x").await.unwrap(), None);

@@ -1,0 +1,281 @@
+//! The envelope of seed systems, `POST …/a2a/message`: a message of its own form, translated into the protocol's and answered in that
+//! form again. What it names its sender is a hint; who it is, its secret says.
+
+mod capabilities;
+mod read;
+mod told;
+mod tools;
+
+pub use capabilities::{capabilities, schema};
+
+use super::refused::Refused;
+use super::{end, find, said, send, task};
+use crate::answer::{Answer, json};
+use crate::ask::Ask;
+use crate::clients::May;
+use crate::problem::Problem;
+use crate::router::named;
+use crate::server::{ServedPack, Server};
+use agentctl_a2a::{Fault, Kind, Message, Part, Role, SendMessage, TaskState};
+use agentctl_sessions::Answered;
+use hyper::StatusCode;
+use hyper::body::Incoming;
+use read::{Envelope, Type};
+use serde_json::{Value, json as value};
+use std::sync::Arc;
+use std::time::Duration;
+use told::{Reason, Reply};
+
+/// What is kept of an answer says that it is one of these.
+const KIND: &str = "application/vnd.agentctl.envelope+json";
+
+/// `POST …/a2a/message`.
+pub async fn message(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    body: Incoming,
+) -> Answer {
+    let agent = &pack.pack.manifest.name;
+    let read = match ask.value(body).await {
+        Ok((_, read)) => read,
+        Err(problem) => {
+            let reason = Reason::of(&Refused::from(problem));
+            return told::error(agent, None, &reason);
+        }
+    };
+    let envelope = match Envelope::read(read.clone()) {
+        Ok(envelope) => envelope,
+        Err(reason) => return told::error(agent, Some(&read), &reason),
+    };
+    match perform(server, ask, pack, &envelope).await {
+        Ok(reply) => {
+            let run = reply.run.clone();
+            named(json(StatusCode::OK, &reply.text), run.as_deref(), None)
+        }
+        Err(reason) => told::error(agent, Some(&read), &reason),
+    }
+}
+
+async fn perform(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    envelope: &Envelope,
+) -> Result<Reply, Reason> {
+    let agent = &pack.pack.manifest.name;
+    if envelope.receiver != *agent {
+        let told = format!("{:?} is not here; this is {agent:?}", envelope.receiver);
+        return Err(Reason::new("unknown_receiver", told, StatusCode::NOT_FOUND)
+            .hint("POST it to /agents/RECEIVER/a2a/message"));
+    }
+    if ask.headers.contains_key("x-jws-signature") {
+        return Err(Reason::new(
+            "signature_not_supported",
+            "signatures of messages are not checked here: send it without one",
+            StatusCode::BAD_REQUEST,
+        ));
+    }
+    match envelope.of {
+        Type::Tools => {
+            ask.may(May::Read).map_err(|p| Reason::of(&p.into()))?;
+            Ok(tools::available(pack, envelope))
+        }
+        Type::Task | Type::Orchestrator => run(server, ask, pack, envelope).await,
+    }
+}
+
+/// A message that is a run.
+async fn run(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    envelope: &Envelope,
+) -> Result<Reply, Reason> {
+    let refused = |refused: Refused| Reason::of(&refused);
+    ask.may(May::Turn).map_err(|p| refused(p.into()))?;
+    let request = translated(envelope);
+    let once = said::once(ask, pack, &request.message).map_err(|f| refused(f.into()))?;
+    let kept = server.sessions.asked(&once.id).await;
+    let kept = kept.map_err(|e| refused(Problem::from(e).into()))?;
+    if let Some(kept) = kept.filter(|kept| kept.body == once.body())
+        && let Some(answered) = kept.answered.filter(|a| a.content_type == KIND)
+    {
+        return Ok(Reply::again(&answered));
+    }
+    let before = depends_on(server, ask, pack, envelope).await?;
+    let left = envelope.left(server.now())?;
+    let request = match before.is_empty() {
+        true => request,
+        false => with(request, before),
+    };
+    let sent = send::begin_as(server, ask, pack, (&request, &once), None, true);
+    let (found, seen) = match left {
+        None => sent.await.map_err(refused)?,
+        Some(left) => match tokio::time::timeout(left, sent).await {
+            Ok(done) => done.map_err(refused)?,
+            Err(_) => return Err(late(server, ask, pack, &once.id).await),
+        },
+    };
+    let reply = Reply::of(pack, envelope, &found, &seen);
+    let state = seen.task.status.state;
+    if state.is_terminal() || state.is_interrupted() {
+        let answered = Answered {
+            status: StatusCode::OK.as_u16(),
+            content_type: KIND.to_owned(),
+            body: reply.text.to_string(),
+            run: Some(found.run.clone()),
+            session: Some(found.key.id()),
+        };
+        let kept = server.sessions.answered(&once.id, &answered).await;
+        kept.map_err(|e| refused(Problem::from(e).into()))?;
+    }
+    Ok(reply)
+}
+
+/// Its deadline has passed while it was worked on: it ends.
+async fn late(server: &Arc<Server>, ask: &Ask, pack: &ServedPack, once: &str) -> Reason {
+    let asked = server.sessions.asked(once).await.ok().flatten();
+    let run = asked.and_then(|asked| asked.run);
+    if let Some(run) = &run
+        && let Ok(found) = find(server, ask, pack, run).await
+    {
+        // What could not be ended tells of itself at the next question for it.
+        let _ = end(server, ask, &found).await;
+    }
+    let mut reason = Reason::new(
+        "deadline_passed",
+        "the deadline passed before it was done; it was cancelled, what was done before stays",
+        StatusCode::OK,
+    );
+    reason.task = run;
+    reason
+}
+
+/// The message as the protocol has it.
+fn translated(envelope: &Envelope) -> SendMessage {
+    let parts = vec![
+        Part::text(envelope.query()),
+        Part::data(Value::Object(envelope.payload.clone())),
+    ];
+    let mut message = Message::new(&envelope.id, Role::User, parts);
+    message.context_id = envelope.named("context_id");
+    message.task_id = envelope.named("task_id");
+    message.metadata = Some(envelope.metadata.clone());
+    SendMessage {
+        message,
+        configuration: None,
+        tenant: None,
+    }
+}
+
+/// The results of those that it waited for go with it.
+fn with(mut request: SendMessage, before: Vec<Value>) -> SendMessage {
+    let metadata = request.message.metadata.get_or_insert_default();
+    metadata.insert("results".to_owned(), Value::Array(before));
+    request
+}
+
+/// Waits for the messages that this one builds on, and gives what came of each.
+async fn depends_on(
+    server: &Server,
+    ask: &Ask,
+    pack: &ServedPack,
+    envelope: &Envelope,
+) -> Result<Vec<Value>, Reason> {
+    let mut results = Vec::new();
+    for id in envelope.dependencies() {
+        if id == envelope.id {
+            let told = format!("the message depends on itself ({id:?})");
+            return Err(Reason::new("cyclic_dependency", told, StatusCode::CONFLICT));
+        }
+        let once = said::id_of(ask, pack, &id);
+        let unknown = || {
+            Reason::new(
+                "unknown_dependency",
+                format!("no message {id:?} of yours came before to this agent"),
+                StatusCode::CONFLICT,
+            )
+            .hint("send it first; two that wait for each other are both refused")
+        };
+        let kept = || async {
+            let kept = server.sessions.asked(&once).await;
+            kept.map_err(|e| Reason::of(&Problem::from(e).into()))
+        };
+        if kept().await?.is_none() {
+            return Err(unknown());
+        }
+        // Held while it is worked on.
+        drop(server.onces.of(&once).lock().await);
+        let run = kept()
+            .await?
+            .and_then(|kept| kept.run)
+            .ok_or_else(unknown)?;
+        let found = find(server, ask, pack, &run).await;
+        let found = found.map_err(|refused| Reason::of(&refused))?;
+        let seen = task::look(&found).map_err(|p| Reason::of(&p.into()))?;
+        if seen.task.status.state != TaskState::Completed {
+            let told = format!("the message {id:?} that it depends on is not completed");
+            return Err(Reason::new("dependency_failed", told, StatusCode::CONFLICT));
+        }
+        results.push(value!({"in_reply_to": id, "results": told::results(&seen)}));
+    }
+    Ok(results)
+}
+
+/// `GET …/a2a/status`.
+pub fn status(server: &Server, pack: &ServedPack) -> Answer {
+    let word = match server.turns.is_ending() {
+        true => "ending",
+        false => "ready",
+    };
+    let since = jiff::Timestamp::from_second(server.since);
+    json(
+        StatusCode::OK,
+        &value!({
+            "id": pack.pack.manifest.name, "status": word, "under_way": server.turns.count(),
+            "since": since.map(|at| at.to_string()).unwrap_or_default(),
+        }),
+    )
+}
+
+/// Whether a body that came as a call is a message of the envelope.
+pub fn is_one(body: &Value) -> bool {
+    let of = body.get("type").and_then(Value::as_str);
+    of.is_some_and(|of| of.starts_with("request:") || of.starts_with("response:"))
+        && body.get("jsonrpc").is_none()
+}
+
+/// Where such a message belongs.
+pub fn astray() -> Fault {
+    let status = StatusCode::BAD_REQUEST.as_u16();
+    Fault::new(
+        Kind::Http(status),
+        "this is a message of the envelope, here calls of JSON-RPC are taken: POST it to /a2a/message, or to /agents/RECEIVER/a2a/message",
+    )
+}
+
+impl Envelope {
+    /// How long there is until its deadline; None: it has none. `now`: seconds since 1970.
+    fn left(&self, now: i64) -> Result<Option<Duration>, Reason> {
+        let Some(deadline) = self.payload.get("deadline").and_then(Value::as_str) else {
+            return Ok(None);
+        };
+        let wrong =
+            |told: String| Reason::new("invalid_message", told, StatusCode::UNPROCESSABLE_ENTITY);
+        let at: jiff::Timestamp = deadline.parse().map_err(|_| {
+            wrong(format!(
+                "payload.deadline: {deadline:?} is no time like 2026-01-31T12:00:00Z"
+            ))
+        })?;
+        let seconds = at.as_second().saturating_sub(now);
+        match u64::try_from(seconds) {
+            Ok(seconds) if seconds > 0 => Ok(Some(Duration::from_secs(seconds))),
+            _ => Err(Reason::new(
+                "deadline_passed",
+                "the deadline had passed when the message came; nothing was done",
+                StatusCode::OK,
+            )),
+        }
+    }
+}

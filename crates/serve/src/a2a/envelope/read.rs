@@ -1,0 +1,185 @@
+//! A message of the envelope, checked against the published schema (docs/schemas/a2a-envelope.schema.json).
+
+use super::told::Reason;
+use agentctl_engine::flow::Schema;
+use hyper::StatusCode;
+use serde_json::{Map, Value, json};
+
+pub const SCHEMA: &str = include_str!("../../../../../docs/schemas/a2a-envelope.schema.json");
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Type {
+    Task,
+    Orchestrator,
+    Tools,
+}
+
+impl Type {
+    pub const ALL: [(Type, &'static str, &'static str); 3] = [
+        (Type::Task, "request:task", "response:results"),
+        (
+            Type::Orchestrator,
+            "request:orchestrator:task",
+            "response:orchestrator:results",
+        ),
+        (
+            Type::Tools,
+            "request:discover-tools",
+            "response:available-tools",
+        ),
+    ];
+
+    /// What answers it.
+    pub fn answer(self) -> &'static str {
+        let mut all = Type::ALL.into_iter();
+        all.find(|(of, ..)| *of == self)
+            .map_or("", |(_, _, answer)| answer)
+    }
+}
+
+#[derive(Debug)]
+pub struct Envelope {
+    pub of: Type,
+    pub id: String,
+    pub sender: String,
+    pub receiver: String,
+    pub payload: Map<String, Value>,
+    pub metadata: Map<String, Value>,
+}
+
+impl Envelope {
+    pub fn read(body: Value) -> Result<Envelope, Reason> {
+        let wrong =
+            |told: String| Reason::new("invalid_message", told, StatusCode::UNPROCESSABLE_ENTITY);
+        let Value::Object(mut body) = body else {
+            return Err(wrong("a message is a JSON object".to_owned()));
+        };
+        if body.contains_key("jsonrpc") {
+            return Err(Reason::new(
+                "invalid_message",
+                "this is a call of JSON-RPC; here messages of the envelope are taken: POST it to /a2a, or to /agents/RECEIVER/a2a",
+                StatusCode::BAD_REQUEST,
+            ));
+        }
+        let named = body.get("type").and_then(Value::as_str).unwrap_or_default();
+        let known = Type::ALL.into_iter().find(|(_, name, _)| *name == named);
+        let Some((of, name, _)) = known else {
+            let taken = Type::ALL.map(|(_, name, _)| name).join(", ");
+            let shown: String = named.chars().take(64).collect();
+            let told = format!("messages of type {shown:?} are not taken here; taken: {taken}");
+            return Err(Reason::new(
+                "unsupported_type",
+                told,
+                StatusCode::UNPROCESSABLE_ENTITY,
+            ));
+        };
+        let faults = faults(name, &Value::Object(body.clone())).map_err(&wrong)?;
+        if !faults.is_empty() {
+            let mut reason = wrong(format!(
+                "the message does not fit its schema: {}",
+                faults.join("; ")
+            ));
+            reason.errors = faults;
+            return Err(reason);
+        }
+        let mut text = |key: &str| match body.remove(key) {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        };
+        let (id, sender, receiver) = (text("id"), text("sender"), text("receiver"));
+        let mut map = |key: &str| match body.remove(key) {
+            Some(Value::Object(map)) => map,
+            _ => Map::new(),
+        };
+        let (payload, metadata) = (map("payload"), map("metadata"));
+        if metadata
+            .get("callback_url")
+            .is_some_and(|url| !url.is_null())
+        {
+            return Err(Reason::new(
+                "callback_not_supported",
+                "nothing is called back from here: send it without callback_url, the answer comes as the response",
+                StatusCode::UNPROCESSABLE_ENTITY,
+            ));
+        }
+        Ok(Envelope {
+            of,
+            id,
+            sender,
+            receiver,
+            payload,
+            metadata,
+        })
+    }
+
+    pub fn query(&self) -> String {
+        let query = self.payload.get("query").and_then(Value::as_str);
+        query.unwrap_or_default().to_owned()
+    }
+
+    pub fn named(&self, key: &str) -> Option<String> {
+        let named = self.metadata.get(key).and_then(Value::as_str);
+        named.filter(|named| !named.is_empty()).map(str::to_owned)
+    }
+
+    pub fn dependencies(&self) -> Vec<String> {
+        let ids = self.metadata.get("dependencies").and_then(Value::as_array);
+        let ids = ids.into_iter().flatten().filter_map(Value::as_str);
+        ids.map(str::to_owned).collect()
+    }
+}
+
+/// What of a message does not fit the schema of its type.
+fn faults(name: &str, message: &Value) -> Result<Vec<String>, String> {
+    let whole: Value = serde_json::from_str(SCHEMA).map_err(|e| e.to_string())?;
+    let one = json!({"$ref": format!("#/$defs/{name}"), "$defs": whole.get("$defs")});
+    let schema = Schema::compile(one)?;
+    Ok(schema.faults(message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message() -> Value {
+        json!({
+            "type": "request:task", "version": "1.0", "id": "m-1", "timestamp": "2026-01-31T12:00:00Z", "sender": "me",
+            "receiver": "desk", "payload": {"query": "hello", "task_type": "technical"},
+            "metadata": {"priority": "high", "dependencies": ["m-0"]}
+        })
+    }
+
+    #[test]
+    fn a_message_is_read_by_the_schema_of_its_type() {
+        let read = Envelope::read(message()).unwrap();
+        assert_eq!((read.of, read.query().as_str()), (Type::Task, "hello"));
+        assert_eq!(read.dependencies(), ["m-0"]);
+        for (pointer, value, reason) in [
+            (
+                "/type",
+                json!("request:factcheck:verify"),
+                "unsupported_type",
+            ),
+            ("/version", json!("2.0"), "invalid_message"),
+            ("/id", json!(""), "invalid_message"),
+            ("/timestamp", json!("yesterday"), "invalid_message"),
+            ("/payload/query", json!(1), "invalid_message"),
+            ("/metadata/priority", json!("urgent"), "invalid_message"),
+            ("/metadata/dependencies", json!("m-0"), "invalid_message"),
+        ] {
+            let mut wrong = message();
+            *wrong.pointer_mut(pointer).unwrap() = value;
+            assert_eq!(
+                Envelope::read(wrong).unwrap_err().reason,
+                reason,
+                "{pointer}"
+            );
+        }
+        let mut called = message();
+        called["metadata"]["callback_url"] = json!("http://127.0.0.1/");
+        assert_eq!(
+            Envelope::read(called).unwrap_err().reason,
+            "callback_not_supported"
+        );
+    }
+}
