@@ -19,6 +19,7 @@ mod inbound;
 mod leftover;
 mod lookup;
 mod lost;
+mod measure;
 mod named;
 mod pick;
 mod repeat;

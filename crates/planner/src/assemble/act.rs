@@ -224,7 +224,13 @@ impl Reading<'_> {
                         .is_some_and(|a| a.kind() == "state")
                 })
             };
-            let fetched = !clause.arrow && clause.phrases().any(|p| p.prep == "from" || state(p));
+            let taken = |p: &Phrase| {
+                let acts = p
+                    .service
+                    .is_some_and(|s| !s.actions.is_empty() && !s.speaks());
+                p.prep == "from" || p.prep == "of" && acts
+            };
+            let fetched = !clause.arrow && clause.phrases().any(|p| taken(p) || state(p));
             return if fetched { vec!["GET"] } else { vec!["STORE"] };
         }
         if url { vec!["GET"] } else { Vec::new() }
@@ -420,7 +426,10 @@ impl Reading<'_> {
     fn exports(&self, clause: &Clause) -> bool {
         let acts = |p: &Phrase| p.service.is_some_and(|s| !s.actions.is_empty());
         let first = clause.phrases().find(|p| acts(p));
-        first.is_some_and(|p| matches!(p.prep.as_str(), "" | "from" | "of"))
+        // "the table in Postgres is exported": what is exported is its subject.
+        let passive = clause.verb.as_ref().is_some_and(|v| v.passive);
+        let subject = passive && clause.before.iter().any(acts);
+        first.is_some_and(|p| subject || matches!(p.prep.as_str(), "" | "from" | "of"))
             && clause.phrases().filter(|p| acts(p)).count() == 1
     }
 

@@ -9,14 +9,15 @@ use crate::spot::Kind;
 use crate::time::TimeMeaning;
 
 /// Frames of verbs that tell how something is, and so join conditions.
-pub(super) const STILL: &[&str] = &["STATE", "INCLUDE", "REACH", "EXIST", "SAY"];
+pub(super) const STILL: &[&str] = &["STATE", "INCLUDE", "REACH", "EXIST", "SAY", "BEGIN"];
 
 impl Reading<'_> {
     /// The condition that a clause states; none where nothing in it can be compared.
     pub(super) fn condition(&mut self, clause: &Clause) -> Option<Cond> {
         let negated = clause.negated();
         let found = self
-            .several(clause)
+            .begun(clause)
+            .or_else(|| self.several(clause))
             .or_else(|| self.between(clause))
             .or_else(|| self.compared(clause))
             .or_else(|| self.equated(clause))
@@ -25,7 +26,8 @@ impl Reading<'_> {
             .or_else(|| self.aged(clause))
             .or_else(|| self.on_a_day(clause))
             .or_else(|| self.stated(clause))
-            .or_else(|| self.lacking(clause))?;
+            .or_else(|| self.lacking(clause))
+            .or_else(|| self.by_value(clause))?;
         if let Cond::Compare { left, .. } = &found {
             self.topic.field = Some(left.clone());
         }
@@ -506,10 +508,16 @@ impl Reading<'_> {
             _ => None,
         });
         let (older, seconds) = age?;
-        let date = clause
-            .phrases()
-            .find(|p| self.kind(p) == "date")
-            .map(|p| self.words(p));
+        let column = |p: &&Phrase| {
+            let id = |n: &usize| self.chart.item(*n).shape() == Some(Kind::Id);
+            self.kind(p) == "date"
+                || p.names.iter().any(id) && p.service.is_none() && p.head.is_none()
+        };
+        let named = clause.phrases().find(column);
+        let date = named.map(|p| match p.names.first() {
+            Some(name) => self.name(*name),
+            None => self.words(p),
+        });
         Some(Cond::Age {
             field: field(date.as_deref().unwrap_or("date")),
             older,

@@ -17,7 +17,7 @@ pub(super) const FORMATS: &[(&str, &str)] = &[
 impl Reading<'_> {
     /// "Ignore …", "keep only …".
     pub(super) fn filter(&mut self, clause: &Clause) -> Vec<Step> {
-        let keeps = clause.verb.as_ref().is_some_and(|v| v.frame() == "STORE");
+        let keeps = clause.calls("KEEP");
         let alone = Clause {
             verb: None,
             ..clause.clone()

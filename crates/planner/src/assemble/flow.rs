@@ -3,7 +3,7 @@
 use super::Reading;
 use super::condition::STILL;
 use crate::clause::{Clause, Intro};
-use crate::plan::{Cmp, Cond, Does, Step};
+use crate::plan::{Arg, Cmp, Cond, Does, Role, Step, Verb};
 
 /// A branch that is still open.
 #[derive(Clone, PartialEq)]
@@ -168,6 +168,7 @@ impl Reading<'_> {
             }
             Kind::Failure => {
                 self.plan.on_error.extend(open.first);
+                tree.here().extend(open.second);
                 return;
             }
             Kind::Loop(..) if open.first.is_empty() => {
@@ -388,6 +389,7 @@ impl Reading<'_> {
         let told = self
             .commanded(clause)
             .or_else(|| self.look(tree, clause))
+            .or_else(|| self.value_that_came(clause))
             .or_else(|| self.condition(clause))
             .or_else(|| self.labelled(clause));
         let Some(condition) = told.or_else(|| figures.then(|| self.closed(clause))) else {
@@ -401,6 +403,32 @@ impl Reading<'_> {
         true
     }
 
+    /// "critical", before an arrow: a bare word is a value of the field that came and sorts, where one is known.
+    fn value_that_came(&self, clause: &Clause) -> Option<Cond> {
+        let bare = |p: &crate::clause::Phrase| {
+            p.compared.is_none() && p.numbers.is_empty() && p.prep.is_empty() && p.pronoun.is_none()
+        };
+        let open = self.topic.labels.is_empty() && !self.fields_that_came().is_empty();
+        let known = self.topic.field.is_none() || self.sorts();
+        let all =
+            clause.verb.is_none() && clause.phrases().count() == 1 && clause.phrases().all(bare);
+        if !(open && known && all) {
+            return None;
+        }
+        let word = self.words(clause.phrases().next()?);
+        let left = self.sorted_by(std::slice::from_ref(&word))?;
+        (!word.is_empty()).then(|| Cond::Compare {
+            left,
+            op: Cmp::Eq,
+            right: super::lit(word),
+        })
+    }
+
+    /// Whether the field that was compared last is the one that sorts what came.
+    fn sorts(&self) -> bool {
+        self.topic.field.is_some() && self.sorted_by(&[]) == self.topic.field
+    }
+
     /// "critical", "billing": one of the labels of a classification, or a value of the field that was compared last.
     fn labelled(&self, clause: &Clause) -> Option<Cond> {
         let phrase = clause.phrases().next()?;
@@ -411,7 +439,10 @@ impl Reading<'_> {
         let label = self.label_of(phrase);
         let left = match label {
             Some(_) => super::field("category"),
-            None => self.topic.field.clone()?,
+            None => {
+                let known = self.topic.field.clone();
+                known.or_else(|| self.sorted_by(std::slice::from_ref(&word)))?
+            }
         };
         if word.is_empty() {
             return None;
@@ -486,7 +517,7 @@ impl Reading<'_> {
     }
 
     fn conditional(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) {
-        let failing = (clause.calls("FAIL") || clause.calls("SUCCEED") && clause.negated())
+        let failing = (self.fails(clause) || self.is_not_done(tree, clause))
             && self
                 .condition(clause)
                 .is_none_or(|c| matches!(c, Cond::Compare { op: Cmp::Eq, .. }));
@@ -508,7 +539,8 @@ impl Reading<'_> {
                 .push(Open::new(said.to_owned(), Kind::Failure, clause.sentence));
             return;
         }
-        let nominal = clause.intro == Intro::When && clause.verb.is_none();
+        let compares = clause.phrases().any(|p| p.compared.is_some());
+        let nominal = clause.intro == Intro::When && clause.verb.is_none() && !compares;
         if nominal && !self.plan.triggers.is_empty()
             || clause.intro == Intro::When && self.retells(clause)
         {
@@ -653,7 +685,51 @@ impl Reading<'_> {
             return;
         }
         let step = self.step(said, Does::Filter { condition });
-        tree.here().push(step);
+        self.sift_before(tree, clause, step);
+    }
+
+    /// Puts a test of what was spoken of before the step that writes, sends or deletes it; what is deleted or changed is read
+    /// and tested first, so that nothing else is touched.
+    fn sift_before(&mut self, tree: &mut Tree, clause: &Clause, test: Step) {
+        let of = self.clauses.iter().rev().find(|c| c.to <= clause.from);
+        let of = of.filter(|c| c.sentence == clause.sentence);
+        let said = of.map(|c| self.said(c)).unwrap_or_default();
+        let steps = tree.here();
+        let writes = |s: &Step| super::repeat::acts(s) && !super::repeat::reads(s);
+        let own = |s: &Step| s.said == said && !said.is_empty() && writes(s);
+        let collects = |s: &Step| {
+            s.said == said && !said.is_empty() && matches!(s.does, Does::Aggregate { .. })
+        };
+        let Some(at) = steps.iter().position(|s| own(s) || collects(s)) else {
+            return steps.push(test);
+        };
+        let read = match steps.get(at).map(|s| &s.does) {
+            Some(Does::Service {
+                service,
+                verb: Verb::Delete | Verb::Update,
+                object,
+                args,
+                ..
+            }) => {
+                let read =
+                    |a: &&Arg| matches!(a.role, Role::Container | Role::Part | Role::Named(_));
+                Some(Does::Service {
+                    service: service.clone(),
+                    verb: Verb::GetMany,
+                    object: object.clone(),
+                    args: args.iter().filter(read).cloned().collect(),
+                    once: false,
+                })
+            }
+            _ => None,
+        };
+        let read = read.map(|does| self.step(&said, does));
+        let here = tree.here();
+        let rest = here.split_off(at);
+        let known = here.last().is_some_and(super::repeat::reads);
+        here.extend(read.filter(|_| !known));
+        here.push(test);
+        here.extend(rest);
     }
 
     /// Whether the same sentence says later what is done otherwise.
@@ -784,7 +860,7 @@ impl Reading<'_> {
             .phrases()
             .all(|p| p.compared.is_none() && p.names.is_empty());
         let same = before.sentence == clause.sentence && clause.intro == Intro::If;
-        (bare && same).then(|| verb.sense.concept == "narrow down")
+        (bare && same).then(|| verb.calls("KEEP"))
     }
 
     /// "Check that the amount is over 0; if not, …": a test whose other way is told.

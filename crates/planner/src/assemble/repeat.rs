@@ -166,6 +166,34 @@ impl Reading<'_> {
         }
     }
 
+    /// "If the upload fails", "if that does not work".
+    pub(super) fn fails(&self, clause: &Clause) -> bool {
+        clause.calls("FAIL") && !clause.negated()
+            || clause.calls("SUCCEED") && clause.negated()
+            || clause.calls("ANSWER") && clause.negated()
+            || clause.verb.is_none()
+                && clause.phrases().count() == 1
+                && clause.phrases().any(|p| self.concept(p) == "error")
+    }
+
+    /// "If a mail can't be sent", "if it could not be saved": what was to be done before did not succeed.
+    pub(super) fn is_not_done(&self, tree: &Tree, clause: &Clause) -> bool {
+        let Some(verb) = clause.verb.as_ref().filter(|v| v.negated) else {
+            return false;
+        };
+        let bare = clause
+            .phrases()
+            .all(|p| p.compared.is_none() && p.numbers.is_empty() && p.service.is_none());
+        let before = self.chart.items.get(clause.from..verb.at).unwrap_or(&[]);
+        let able = before.iter().any(|i| i.tells("able"));
+        let last = tree.steps_so_far().find(|s| acts(s));
+        let done = last.and_then(|s| self.clauses.iter().find(|c| self.said(c) == s.said));
+        let same = done
+            .and_then(|c| c.verb.as_ref())
+            .is_some_and(|v| v.frame() == verb.frame());
+        bare && (able || same) && (verb.passive || able) && last.is_some()
+    }
+
     /// "If it fails for one of them, note …": a condition on the error of the step before, where the others go on.
     pub(super) fn fails_alone(
         &mut self,
@@ -270,7 +298,7 @@ impl Reading<'_> {
 }
 
 /// Whether a step acts on the outside.
-fn acts(step: &Step) -> bool {
+pub(super) fn acts(step: &Step) -> bool {
     matches!(
         step.does,
         Does::Service { .. } | Does::Http { .. } | Does::CallWorkflow { .. }

@@ -681,7 +681,11 @@ impl Reading<'_> {
                 || v.sense.form == "past" && clause.after.is_empty()
                 || v.calls("PAY")
         };
-        let spent = clause.intro != Intro::None || clause.verb.as_ref().is_none_or(tells);
+        let must = self.items(&clause).iter().any(|t| t.tells("must"));
+        let done =
+            |v: &crate::clause::Use| i == 0 && v.passive && !must && !clause.before.is_empty();
+        let spent =
+            clause.intro != Intro::None || clause.verb.as_ref().is_none_or(|v| tells(v) || done(v));
         self.set_used(i, spent);
     }
 

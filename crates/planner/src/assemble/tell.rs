@@ -129,7 +129,19 @@ impl Reading<'_> {
         if filed || clause.phrases().any(|p| self.concept(p) == "attachment") {
             args.push(arg(Role::Attachment, lit("data")));
         }
-        let many = self.topic.many;
+        // Who is written to by an address of each item is written to for each; so is who "for each order" tells something.
+        let counted = |p: &Phrase| p.quantity.is_some() && self.kind(p) == "message";
+        let single =
+            clause.phrases().any(counted) || self.items(clause).iter().any(|i| i.is("only"));
+        let own = args
+            .iter()
+            .any(|a| a.role == Role::To && matches!(a.value, Val::Field { .. }));
+        let each = clause.before.iter().any(|p| {
+            let one = p.noun(self.chart).is_some_and(|n| n.form == "one");
+            p.quantity.is_some_and(|q| self.chart.item(q).tells("each")) && one
+        });
+        let own = own && !single && self.chart.language == "en";
+        let many = self.topic.many && !own && !each;
         if many && !filed {
             steps.push(self.simple(
                 clause,
@@ -281,7 +293,7 @@ impl Reading<'_> {
             let service = p.service?;
             let of = matches!(p.prep.as_str(), "of" | "from");
             let other = service.key != to.key && !service.actions.is_empty() && !service.is("llm");
-            if !other || started(service) || !(of || p.prep.is_empty()) {
+            if !other || started(service) || p.listed || !(of || p.prep.is_empty()) {
                 return None;
             }
             // The thing is said with the service, or right before it.

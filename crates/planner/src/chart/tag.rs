@@ -31,7 +31,8 @@ pub(super) fn tagged(open: Vec<Open>, language: &str) -> Vec<Item> {
                 };
                 let best = around.best();
                 // A German verb with a capital letter within a sentence is a noun that no table has.
-                if best.class == Class::Verb && around.capitals(&best) < 0 {
+                let noun = around.capitals(&best) < 0 || around.is_named();
+                if best.class == Class::Verb && noun {
                     What::Unknown
                 } else {
                     What::Word(best)
@@ -91,6 +92,19 @@ impl Around<'_> {
         points + self.capitals(sense)
     }
 
+    /// "the insert does not succeed", "that saving fails": an English verb right behind an article and before another verb is
+    /// the name of what is done.
+    fn is_named(&self) -> bool {
+        let article = self.before.last().is_some_and(|l| l.is("det"));
+        let helped = self.next_is("aux") || self.next_is("neg");
+        let third = |s: &Sense| s.class == Class::Verb && s.form == "third";
+        let verb = self
+            .after
+            .first()
+            .is_some_and(|n| n.senses.iter().any(third));
+        self.language == "en" && article && (helped || verb)
+    }
+
     /// The word before, without words that tell nothing.
     fn last(&self) -> Option<&Item> {
         self.before
@@ -105,6 +119,36 @@ impl Around<'_> {
                     .iter()
                     .any(|c| l.is(c))
         })
+    }
+    /// "Orders above 500 go to …": a sentence, or what is introduced, begins here; an order there has the base form.
+    fn opens(&self) -> bool {
+        let begins = self.last().is_none_or(|l| {
+            let marks = matches!(l.text.as_str(), ":" | "-" | ";" | "\u{2022}" | "*");
+            l.shape() == Some(Kind::End)
+                || l.stops() && marks
+                || ["if", "when", "else", "unless"].iter().any(|c| l.is(c))
+        });
+        // "Posts the sum to …" has an object; "Orders above …", "Messages whose …" have none.
+        begins
+            && self.after.first().is_some_and(|n| {
+                let told_of = matches!(n.text.as_str(), "that" | "which" | "who" | "whose");
+                let is = |class: &str| n.senses.iter().any(|s| s.is(class));
+                let placed = is("prep") || is("more") || is("less");
+                told_of || is("aux") || placed && n.text != "to"
+            })
+    }
+    /// "A workflow that monitors …, extracts …, stores …": verbs of the third person in a row.
+    fn follows_third(&self) -> bool {
+        let mut sentence = self
+            .before
+            .iter()
+            .rev()
+            .take_while(|i| i.shape() != Some(Kind::End));
+        let third = sentence.any(|i| i.verb().is_some_and(|v| v.form == "third"));
+        let object = ["det", "quant", "pronoun", "object"]
+            .iter()
+            .any(|c| self.next_is(c));
+        third && object
     }
     /// The next open item, and whether a sense of it has a class.
     fn next_has(&self, class: Class) -> bool {
@@ -161,10 +205,10 @@ impl Around<'_> {
         };
         let mut clause: Vec<&Item> = self.before.iter().rev().take_while(|i| !ends(i)).collect();
         clause.reverse();
-        let led = clause
-            .iter()
-            .find(|i| !i.is("filler"))
-            .is_some_and(|i| i.is("prep") || i.is("each"));
+        let led = clause.iter().find(|i| !i.is("filler")).is_some_and(|i| {
+            let timed = i.noun().is_some_and(|n| n.kind() == "date");
+            i.is("prep") || i.is("each") || i.is("quant") || timed
+        });
         let object = self.next_is("det")
             || self.next_is("quant")
             || self.next_is("pronoun")
@@ -173,9 +217,10 @@ impl Around<'_> {
             && led
             && object
             && clause.iter().all(|i| i.verb().is_none())
-            && clause
-                .last()
-                .is_some_and(|i| i.noun().is_some() || i.service().is_some())
+            && clause.last().is_some_and(|i| {
+                let clock = matches!(i.shape(), Some(Kind::Clock | Kind::Number));
+                i.noun().is_some() || i.service().is_some() || clock
+            })
     }
     /// "Invoices that fail the check go to …": the verb of a subject that a clause has said more about.
     fn after_relative(&self) -> bool {
@@ -260,6 +305,17 @@ impl Around<'_> {
         let object = self.next_is("det") || self.next_is("quant") || self.next_is("pronoun");
         self.language != "en" && joined && noun && comma && !object
     }
+    /// "title and link": behind a noun and "and", an English word that may be a noun and has no object is one.
+    fn joins_noun(&self) -> bool {
+        let mut back = self.before.iter().rev();
+        let joined = back.next().is_some_and(|i| i.is("and") || i.is("or"));
+        let noun = back.next().is_some_and(|i| i.noun().is_some());
+        let object =
+            ["det", "quant", "pronoun"].iter().any(|c| self.next_is(c)) || self.next_names();
+        let thing = self.item.senses.iter().any(|s| s.class == Class::Noun);
+        let clause = self.next_has(Class::Noun) || self.next_has(Class::Adjective);
+        self.language == "en" && thing && joined && noun && !object && !clause
+    }
     fn after_determiner(&self) -> bool {
         self.last().is_some_and(|l| {
             l.is("det")
@@ -317,7 +373,7 @@ impl Around<'_> {
                 .first()
                 .is_some_and(|n| matches!(n.text.as_str(), "that" | "which" | "who"));
             return points
-                - if thing && sense.form == "third" && told_of {
+                - if thing && sense.form == "third" && (told_of || self.opens()) {
                     6
                 } else {
                     0
@@ -379,9 +435,16 @@ impl Around<'_> {
         {
             points += 5;
         }
+        if self.language == "en" && thing && sense.form == "third" && self.opens() {
+            points -= 8;
+        }
+        // "have been open for": after a form of to be stands no verb in its base form.
+        if self.language == "en" && base && last.tells("be") {
+            points -= 8;
+        }
         // "…, records created today": the third person begins no clause.
         if self.language == "en" && thing && sense.form == "third" && last.text == "," {
-            points -= 4;
+            points += if self.follows_third() { 4 } else { -4 };
         }
         if self.in_list() || self.names_field() {
             points -= 4;
@@ -459,7 +522,7 @@ impl Around<'_> {
         if sense.form == "many" {
             points += 1;
         }
-        if self.ends_list() {
+        if self.ends_list() || self.joins_noun() {
             points += 5;
         }
         let named = self.after.first().is_some_and(|n| n.shape == Kind::Id);

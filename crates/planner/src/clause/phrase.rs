@@ -207,6 +207,16 @@ impl Reader<'_> {
                         self.now.states.push(at);
                     }
                 }
+                // "the subject containing 'x'" compares.
+                Class::Verb
+                    if holds(item)
+                        && self.now.kind(self.chart) != "field"
+                        && !(self.now.empty() && self.done.is_empty()) =>
+                {
+                    self.close();
+                    self.now.prep = "with".to_owned();
+                    self.now.preps = vec!["with".to_owned()];
+                }
                 Class::Verb => {
                     // A participle that says more about the noun beside it.
                     self.begin(at);
@@ -430,6 +440,11 @@ impl Reader<'_> {
                 self.close();
                 self.now.listed = true;
             }
+            // "name plus number": what may join clauses joins things here.
+            "also" if item.tells("and") && !self.now.empty() => {
+                self.close();
+                self.now.listed = true;
+            }
             "more" | "less" | "equal" => self.compare(at),
             // "the channel id is 5512": the figure is its name.
             "aux"
@@ -441,6 +456,15 @@ impl Reader<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether an item is a participle of a verb of holding or telling: "containing", "stating", "indiquant".
+pub(super) fn holds(item: &Item) -> bool {
+    const FRAMES: &[&str] = &["INCLUDE", "NAME", "SAY"];
+    item.verb().is_some_and(|v| {
+        let participle = v.form == "ing" || item.text.ends_with("ing") && item.text != "bring";
+        participle && v.says.first().is_some_and(|f| FRAMES.contains(&f.as_str()))
+    })
 }
 
 /// Whether a literal or a figure follows.

@@ -251,6 +251,13 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
             done.push(std::mem::replace(&mut now, next()));
             continue;
         }
+        // "So, when …", "…, so send it on", "ich möchte, dass …": what follows is asked for itself.
+        if asks_itself(chart, &now, done.last(), at, rest) {
+            if now.items.iter().any(|i| !chart.item(*i).stops()) {
+                done.push(std::mem::replace(&mut now, next()));
+            }
+            continue;
+        }
         if let Some(intro) = intro(item).filter(|_| !within) {
             let only = now.items.iter().all(|i| {
                 chart.item(*i).is("and")
@@ -336,6 +343,47 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
     done.push(now);
 }
 
+/// Whether a word that may give a reason leads to what is to be done: at the beginning of a sentence, before a consequence
+/// ("so send it on", not "so I can see it"), behind what is wanted.
+fn asks_itself(
+    chart: &Chart,
+    now: &Segment,
+    before: Option<&Segment>,
+    at: usize,
+    rest: &[usize],
+) -> bool {
+    let item = chart.item(at);
+    let wants = |i: &usize| chart.item(*i).verb().is_some_and(|v| v.calls("WANT"));
+    if item.is("because") && item.tells("that") {
+        let same = before.filter(|b| b.sentence == now.sentence && now.items.is_empty());
+        return now
+            .items
+            .iter()
+            .chain(same.iter().flat_map(|b| &b.items))
+            .any(wants);
+    }
+    if !(item.is("because") && item.tells("so")) {
+        return false;
+    }
+    let begins = now.fresh && now.items.iter().all(|i| chart.item(*i).is("filler"));
+    let person = rest.first().is_some_and(|i| {
+        let next = chart.item(*i);
+        next.tells("us") || next.noun().is_some_and(|n| n.kind() == "person")
+    });
+    let told = now.items.iter().any(|i| main_verb(chart, *i));
+    begins || told && !person
+}
+
+/// "a message containing …", "a post carrying …": an English or Romance participle of telling behind what tells it.
+fn tells_of_noun(chart: &Chart, at: usize) -> bool {
+    let item = chart.item(at);
+    let before = at.checked_sub(1).map(|b| chart.item(b));
+    let held = before.is_some_and(|b| {
+        b.noun().is_some() || b.service().is_some() || b.literal() || b.stops() && b.text == ","
+    });
+    held && phrase::holds(item)
+}
+
 fn joint(item: &Item) -> bool {
     item.is("and")
         || item.is("or")
@@ -379,7 +427,8 @@ fn strange_order(chart: &Chart, rest: &[usize]) -> bool {
 
 /// A verb that is the main one of a clause: no participle that belongs to a noun.
 fn main_verb(chart: &Chart, at: usize) -> bool {
-    chart.items.get(at).is_some_and(|i| i.verb().is_some())
+    let verb = chart.items.get(at).is_some_and(|i| i.verb().is_some());
+    verb && !tells_of_noun(chart, at)
 }
 
 /// Whether these items name where something goes: a channel, an address, a service.
@@ -448,7 +497,12 @@ fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool 
     }
     let before = now.last().and_then(|i| chart.items.get(*i));
     let noun = before.is_some_and(|b| {
-        b.noun().is_some() || b.literal() || b.service().is_some() || b.shape() == Some(Kind::Mark)
+        let figure = b.shape() == Some(Kind::Number) && item.text != "that";
+        b.noun().is_some()
+            || b.literal()
+            || b.service().is_some()
+            || figure
+            || b.shape() == Some(Kind::Mark)
     });
     let soon = rest
         .iter()
@@ -471,7 +525,13 @@ fn told_of_subject(
         only && s.sentence == now.sentence && !s.items.iter().any(|i| main_verb(chart, *i))
     })?;
     let own = now.items.iter().find(|i| main_verb(chart, **i));
-    let is = || now.items.iter().any(|i| chart.item(*i).is("aux"));
+    let is = || {
+        now.items.iter().any(|i| {
+            let item = chart.item(*i);
+            ["aux", "equal", "more", "less"].iter().any(|c| item.is(c))
+                || item.shape() == Some(Kind::Sign)
+        })
+    };
     let own = match own {
         Some(own) => *own,
         None if is() => *now.items.first()?,
@@ -547,7 +607,11 @@ fn inverted(chart: &Chart, at: usize, rest: &[usize]) -> bool {
         || rest
             .last()
             .is_some_and(|l| chart.items.get(l + 1).is_some_and(|n| n.text == ":"));
-    chart.language == "de" && (helper || third) && subject && goes_on
+    // "Should the amount exceed 1000, …".
+    let should = chart.language == "en"
+        && matches!(item.text.as_str(), "should" | "were" | "had")
+        && item.is("aux");
+    (chart.language == "de" && (helper || third) || should) && subject && goes_on
 }
 
 /// "À chaque nouvelle ligne il faut …", "en cuanto alguien reserve … quiero …": the main clause begins without a comma.
@@ -558,7 +622,7 @@ fn main_follows(chart: &Chart, now: &Segment, at: usize) -> bool {
     let items = || now.items.iter().map(|i| chart.item(*i));
     let item = chart.item(at);
     if chart.language == "en" {
-        return commands(chart, now, at);
+        return commands(chart, now, at) || wishes(chart, now, at);
     }
     let verb = items().any(|i| i.verb().is_some_and(|v| !supports(v)));
     if item.is("please")
@@ -591,6 +655,14 @@ fn orders(chart: &Chart, now: &Segment, at: usize) -> bool {
     });
     let next = chart.item(at + 1);
     finite && free && (next.is("det") || next.is("prep") || next.service().is_some())
+}
+
+/// "Whenever someone books a demo I want …": the one who asks, and what is wanted, behind the verb of an introduced clause.
+fn wishes(chart: &Chart, now: &Segment, at: usize) -> bool {
+    let told = now.items.iter().any(|i| main_verb(chart, *i));
+    let speaker = matches!(chart.item(at).text.as_str(), "i" | "we");
+    let wants = (at + 1..at + 3).any(|n| chart.item(n).verb().is_some_and(|v| v.calls("WANT")));
+    told && speaker && wants
 }
 
 /// "When a file comes in send it on": after the verb of an introduced clause a verb in its base form is a command, where
@@ -750,9 +822,12 @@ fn main(chart: &Chart, items: &[usize]) -> Option<Use> {
             && later(i)
     };
     let full = |i: &&usize| {
-        sense(**i).is_some_and(|v| !supports(v)) && !attributive(chart, **i) && !says_more(**i)
+        let more = attributive(chart, **i) || says_more(**i) || tells_of_noun(chart, **i);
+        sense(**i).is_some_and(|v| !supports(v)) && !more
     };
-    let at = *verbs.iter().find(full).or_else(|| verbs.first())?;
+    let told = |i: &&usize| !tells_of_noun(chart, **i);
+    let found = verbs.iter().find(full).or_else(|| verbs.iter().find(told));
+    let at = *found.or_else(|| verbs.first().filter(|_| items.len() < 2))?;
     let sense = sense(at)?.clone();
     let before: Vec<&Item> = items
         .iter()

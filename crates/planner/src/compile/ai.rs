@@ -165,6 +165,7 @@ impl Draft<'_> {
             return at;
         };
         let provider = provider.as_deref();
+        let at = self.readable(step, at);
         // one text about many items needs them together
         let together = matches!(task, LlmTask::Summarize) && at.many && at.list.is_none();
         let at = if together {

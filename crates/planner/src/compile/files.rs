@@ -69,6 +69,16 @@ impl Draft<'_> {
                 && at.json.is_some())
                 || attaches
             {
+                let step = Step {
+                    id: format!("file for {}", call.said),
+                    said: String::new(),
+                    does: super::super::plan::Does::Nothing,
+                    name: None,
+                };
+                let fetched = self.fetched(&step, at.clone());
+                if fetched.file {
+                    return fetched;
+                }
                 return self.make_file(call, args, at);
             }
         }
@@ -120,6 +130,14 @@ impl Draft<'_> {
             .json
             .and_then(|i| self.origins.get(i))
             .and_then(|o| self.workflow.node_by_name(&o.node))
+            .filter(|n| {
+                // What was written there before holds nothing new.
+                let operation = n.parameters().and_then(|p| p.get("operation")?.as_str());
+                !matches!(
+                    operation,
+                    Some("upload" | "create" | "copy" | "move" | "rename")
+                )
+            })
             .map(|n| {
                 short_of(n.node_type())
                     .trim_end_matches("Trigger")
@@ -145,6 +163,26 @@ impl Draft<'_> {
             name: None,
         };
         self.step(&get, at)
+    }
+
+    /// A model reads what stands in a file: one that is only named is downloaded and opened first.
+    pub(super) fn readable(&mut self, step: &Step, at: At) -> At {
+        let named = self.fetched(step, at.clone());
+        if !named.file || at.file {
+            return at;
+        }
+        let told = |n: &agentctl_n8n::workflow::Node| fold(n.name());
+        let said: Vec<String> = self.workflow.nodes.iter().map(told).collect();
+        let format = ["csv", "xlsx", "json", "txt", "html", "xml"]
+            .into_iter()
+            .find(|f| said.iter().any(|name| name.split(' ').any(|w| w == *f)));
+        let open = Step {
+            id: format!("{} opened", step.id),
+            said: String::new(),
+            does: super::super::plan::Does::Nothing,
+            name: None,
+        };
+        self.from_file_step(&open, format.unwrap_or("pdf"), &[], named)
     }
 
     /// "Fetch the zip files from the folder": list them, take those meant, download each.

@@ -326,8 +326,11 @@ fn score(option: &PropertyOption, acts: &[(&str, &str)], objects: &[String]) -> 
     };
     let fits = alike(objects, &have);
     let surplus = have.iter().filter(|w| !objects.contains(w)).count() as f64;
+    // "order fulfilled" is more than an order: what an option says besides its object counts.
+    let common = have.iter().filter(|w| objects.contains(w)).count();
+    let more = common.saturating_sub(1) as f64;
     let leads = have.first().is_some_and(|w| objects.contains(w));
-    0.6 * fits + 0.4 * act - 0.04 * surplus + if leads { 0.05 } else { 0.0 }
+    0.6 * fits + 0.4 * act + 0.1 * more - 0.04 * surplus + if leads { 0.05 } else { 0.0 }
 }
 
 /// "a file is added to the folder 445566": the place is no part of what happens.

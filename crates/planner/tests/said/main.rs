@@ -1,4 +1,5 @@
 //! Requests as people say them: what was not understood is told, and the same request in other words gives the same graph.
 
 mod honest;
+mod meant;
 mod same;

@@ -42,6 +42,9 @@ pub(super) fn questions(reading: &Reading<'_>, hits: &[Hit]) -> Vec<Question> {
         hits,
         out: Vec::new(),
     };
+    if gaps.says_nothing() {
+        return gaps.introduce();
+    }
     if gaps.thin() {
         return gaps.ask();
     }
@@ -55,6 +58,42 @@ struct Gaps<'r, 'a> {
 }
 
 impl Gaps<'_, '_> {
+    /// "hi", "what can you do?", "build me something": nothing that could be built, or asked about.
+    fn says_nothing(&self) -> bool {
+        const SHORT: usize = 4;
+        const EMPTY: &[&str] = &[
+            "CREATE", "WANT", "DO", "KNOW", "USE", "STATE", "TRY", "GET", "RUN", "SAY",
+        ];
+        let empty = |item: &crate::chart::Item| match &item.what {
+            crate::chart::What::Word(sense) => match sense.class {
+                crate::lex::Class::Verb => sense
+                    .says
+                    .first()
+                    .is_some_and(|f| EMPTY.contains(&f.as_str())),
+                crate::lex::Class::Noun => {
+                    sense.kind() == "context"
+                        || matches!(sense.concept.as_str(), "workflow" | "thing" | "bot")
+                }
+                _ => true,
+            },
+            crate::chart::What::Shape(kind) => matches!(kind, Kind::Mark | Kind::End),
+            _ => false,
+        };
+        let items = &self.reading.chart.items;
+        let words = items.iter().filter(|i| !i.stops()).count();
+        let strange = items.iter().filter(|i| !empty(i)).count();
+        let untimed = self.reading.clauses.iter().all(|c| c.times.is_empty());
+        let unknown = items
+            .iter()
+            .all(|i| empty(i) || i.what == crate::chart::What::Unknown);
+        self.anchors() == 0 && untimed && (strange == 0 || unknown && words <= SHORT)
+    }
+
+    fn introduce(mut self) -> Vec<Question> {
+        self.topic("request", "");
+        self.out
+    }
+
     fn thin(&self) -> bool {
         let plan = &self.reading.plan;
         let own = plan.triggers.iter().any(|t| {

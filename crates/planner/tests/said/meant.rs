@@ -1,0 +1,155 @@
+//! What a sentence means for the graph: what is tested before it is touched, which way a case takes, what a file needs.
+
+use agentctl_n8n::catalog::Catalog;
+use agentctl_planner::compile::compile;
+use agentctl_planner::read::{ReadContext, read};
+use serde_json::Value;
+
+/// The workflow of a request, as JSON.
+fn built(request: &str) -> Value {
+    let plan = read(request, &ReadContext::default()).plan;
+    compile(&plan, Catalog::embedded()).workflow.to_value()
+}
+
+fn nodes(workflow: &Value) -> &[Value] {
+    let nodes = workflow.get("nodes").and_then(Value::as_array);
+    nodes.map_or(&[], Vec::as_slice)
+}
+
+fn said<'a>(node: &'a Value, key: &str) -> &'a str {
+    node.get(key).and_then(Value::as_str).unwrap_or("")
+}
+
+/// The short types of the nodes in the order in which they hang on each other from the first one, first outputs first.
+fn chain(workflow: &Value) -> Vec<String> {
+    let first = nodes(workflow).first().map(|n| said(n, "name").to_owned());
+    let mut names: Vec<String> = first.into_iter().collect();
+    let mut at = 0;
+    while let Some(name) = names.get(at).cloned() {
+        let outputs = workflow.pointer(&format!("/connections/{}/main", name.replace('/', "~1")));
+        let outputs = outputs.and_then(Value::as_array).into_iter().flatten();
+        for target in outputs.filter_map(Value::as_array).flatten() {
+            let target = said(target, "node").to_owned();
+            if !names.contains(&target) {
+                names.push(target);
+            }
+        }
+        at += 1;
+    }
+    let kind = |name: &String| {
+        let node = nodes(workflow).iter().find(|n| said(n, "name") == name)?;
+        said(node, "type").rsplit('.').next().map(str::to_owned)
+    };
+    names.iter().filter_map(kind).collect()
+}
+
+/// The parameters of the nodes of a type.
+fn text(workflow: &Value, kind: &str) -> String {
+    let of = |n: &&Value| said(n, "type").ends_with(&format!(".{kind}"));
+    let found = nodes(workflow).iter().filter(of);
+    let found: Vec<String> = found
+        .filter_map(|n| n.get("parameters").map(Value::to_string))
+        .collect();
+    found.join("\n")
+}
+
+#[test]
+fn what_is_deleted_is_tested_first() {
+    let workflow = built(
+        "Every Sunday at 4 am delete the rows in the Postgres table sessions whose last_seen is older than 90 days.",
+    );
+    assert_eq!(
+        chain(&workflow),
+        ["scheduleTrigger", "postgres", "filter", "postgres"]
+    );
+    assert!(text(&workflow, "filter").contains("last_seen"));
+}
+
+#[test]
+fn what_is_done_otherwise_stays_beside_what_is_done_when_it_fails() {
+    let workflow = built(
+        "Nightly at 03:15 run `pg_dumpall` over SSH. When the command fails, open a PagerDuty incident, otherwise leave a note in Discord #backups.",
+    );
+    let types = chain(&workflow);
+    assert!(types.contains(&"pagerDuty".to_owned()), "{types:?}");
+    assert!(types.contains(&"discord".to_owned()), "{types:?}");
+}
+
+#[test]
+fn what_is_not_done_has_failed() {
+    let request = "A webhook (POST, path /meter) delivers meter_id and value. Insert them into the Postgres table meters. If the insert does not succeed, warn Slack #meters.";
+    let workflow = built(request);
+    assert_eq!(chain(&workflow), ["webhook", "set", "postgres", "slack"]);
+    let node = workflow["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|n| n["type"] == "n8n-nodes-base.postgres")
+        .unwrap();
+    assert_eq!(node["onError"], "continueErrorOutput");
+}
+
+#[test]
+fn cases_without_a_field_sort_by_the_field_that_came() {
+    let workflow = built(
+        "Webhook POST /alarm, body {host, severity, text}.\n- critical -> PagerDuty incident\n- warning -> Slack #warn\n- info -> row in the Postgres table alarm_log",
+    );
+    let switch = text(&workflow, "switch");
+    assert!(switch.contains("body.severity"), "{switch}");
+    for value in ["critical", "warning", "info"] {
+        assert!(switch.contains(value), "{value}: {switch}");
+    }
+}
+
+#[test]
+fn a_country_is_the_value_of_a_country() {
+    let workflow = built(
+        "New WooCommerce order: if it ships to France, mail paris@shop.example; otherwise mail world@shop.example.",
+    );
+    let test = text(&workflow, "if");
+    assert!(
+        test.contains("country") && test.contains("France"),
+        "{test}"
+    );
+}
+
+#[test]
+fn how_a_text_begins_is_tested() {
+    let workflow = built(
+        "Telegram bot: messages that begin with /note are stored in the Notion database \"Notes\"; to all others reply \"Use /note\".",
+    );
+    let test = text(&workflow, "if");
+    assert!(
+        test.contains("startsWith") && test.contains("/note"),
+        "{test}"
+    );
+}
+
+#[test]
+fn a_file_that_is_only_named_is_downloaded() {
+    let workflow = built(
+        "When a new file appears in the Google Drive folder Scans, upload it to the S3 bucket scans.",
+    );
+    assert_eq!(
+        chain(&workflow),
+        ["googleDriveTrigger", "googleDrive", "awsS3"]
+    );
+}
+
+#[test]
+fn an_option_that_says_more_than_its_object_is_the_event() {
+    let workflow =
+        built("When an order is fulfilled in Shopify, post the order number to Slack #shop");
+    assert_eq!(
+        workflow["nodes"][0]["parameters"]["topic"],
+        "orders/fulfilled"
+    );
+}
+
+#[test]
+fn a_plural_at_the_beginning_is_no_verb() {
+    let workflow = built(
+        "When an order is paid in Shopify: orders above 500 euros go to Slack #big, the rest to Slack #small.",
+    );
+    assert_eq!(chain(&workflow), ["shopifyTrigger", "if", "slack", "slack"]);
+}
