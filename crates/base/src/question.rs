@@ -94,6 +94,9 @@ pub struct Proposal {
     /// The unified diff of the workflow's document, before and after; None: no document changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// The document as it would be, where the user wants to look at it before it is written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Value>,
     /// UTC, RFC 3339: an approval counts until then, and not for a second call.
     pub expires_at: String,
     /// What there is to know of values that are hidden in the arguments: how to look at them, or why they cannot be kept.

@@ -1,7 +1,7 @@
 //! Approvals: a question about one exact call, with what it would change. The answer counts for the hash that the question
 //! carried, in this run, until the question's time is up, and for one call; no text that a model writes can be one.
 
-use crate::guards::{GuardState, approval_hash};
+use crate::guards::{GuardState, approval_hash, rules};
 use agentctl_base::decision::Decision;
 use agentctl_base::question::{Proposal, Question, QuestionOption};
 use jiff::Timestamp;
@@ -31,6 +31,7 @@ pub(super) struct Shown {
     pub tool: String,
     pub arguments: Value,
     pub diff: Option<String>,
+    pub after: Option<Value>,
 }
 
 /// What was said so far; an open question is made only when there is somebody to ask. `unasked`: nobody is, and this is what the user
@@ -91,6 +92,7 @@ fn question(
             tool: shown.tool,
             arguments: shown.arguments,
             diff: shown.diff,
+            after: shown.after.filter(|_| ask.rule == rules::LOOK),
             expires_at: expires.to_string(),
             hidden: None,
         })),

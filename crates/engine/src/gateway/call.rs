@@ -175,6 +175,17 @@ impl Gateway {
             None => exact.clone(),
         };
         reserved.insert(0, Reserved::new(decision, || (what(), subject())));
+        let is_asked = |r: &Reserved| matches!(r.decision, Decision::Ask { .. });
+        // What is asked anyway shows the change too.
+        if cx.guards.looks() && touches != Touches::Nothing && !reserved.iter().any(is_asked) {
+            let kind = toolset.resources().map_or("resource", |own| own.kind());
+            let what = match touches.at() {
+                Some(at) => format!("change the {kind} {}", at.resource.id),
+                None => format!("make this {kind}"),
+            };
+            let subject = subject();
+            reserved.push(Reserved::new(rules::look(), || (what, subject)));
+        }
         if touches != Touches::Nothing {
             let kind = toolset.resources().map_or("resource", |own| own.kind());
             let existing = touches.at().map(|at| at.resource.id.as_str());
@@ -352,6 +363,9 @@ impl Gateway {
             tool: call.name.clone(),
             arguments: clean(&self.redactor, arguments),
             diff: act.and_then(|act| act.diff(&self.redactor)),
+            after: act
+                .and_then(Act::after_it)
+                .map(|after| clean(&self.redactor, after)),
         }
     }
 }

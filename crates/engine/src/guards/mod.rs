@@ -60,6 +60,9 @@ struct Intent {
     key: String,
 }
 
+/// The key of a run's input under which `true` says that the user looks at each change before it is made.
+pub const LOOK_FIRST: &str = "look_first";
+
 pub struct GuardState {
     /// Empty before the run's first event.
     run_id: String,
@@ -68,6 +71,8 @@ pub struct GuardState {
     scope: Option<GivenScope>,
     /// The one resource that may be changed; None: any.
     only: Option<String>,
+    /// Each change is shown to the user before it is made.
+    looks: bool,
     log: ResourceLog,
     /// Approvals asked for, by question id.
     asked: BTreeMap<String, AskedFor>,
@@ -95,6 +100,7 @@ impl GuardState {
             scope_field: scope_field.map(str::to_owned),
             scope: None,
             only: None,
+            looks: false,
             log: ResourceLog::default(),
             asked: BTreeMap::new(),
             answers: BTreeMap::new(),
@@ -112,7 +118,10 @@ impl GuardState {
     pub fn observe(&mut self, event: &Event) {
         self.facts.observe(event);
         match event {
-            Event::RunStarted { run_id, .. } => self.run_id.clone_from(run_id),
+            Event::RunStarted { run_id, input, .. } => {
+                self.run_id.clone_from(run_id);
+                self.looks = input.get(LOOK_FIRST) == Some(&Value::Bool(true));
+            }
             Event::ToolIntent {
                 step,
                 call,
@@ -271,6 +280,15 @@ impl GuardState {
     /// The one resource that may be changed; None: any.
     pub(crate) fn only(&self) -> Option<&str> {
         self.only.as_deref()
+    }
+    /// Each change is shown to the user before it is made.
+    pub(crate) fn looks(&self) -> bool {
+        self.looks
+    }
+    /// True when the user said no to something that was asked under this rule; None: under any.
+    pub(crate) fn said_no(&self, rule: Option<&str>) -> bool {
+        let mut answers = self.answers.values();
+        answers.any(|(asked, yes)| !yes && rule.is_none_or(|rule| asked.rule == rule))
     }
     /// How long the calls so far took; it counts against the limit on seconds from the next call on.
     pub fn set_worked_ms(&mut self, worked_ms: u64) {

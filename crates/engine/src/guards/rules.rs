@@ -5,6 +5,8 @@ use agentctl_base::decision::Decision;
 /// Which of several is meant: a choice, not a permission.
 pub const CHOICE: &str = "guard.account";
 pub const REDACTED: &str = "guard.redacted";
+/// The user looks at each change before it is written.
+pub const LOOK: &str = "guard.look";
 pub const REPEAT: &str = "guard.repeat";
 pub const SECONDS: &str = "budget.seconds";
 pub const TOOL_CALLS: &str = "budget.tool_calls";
@@ -46,6 +48,14 @@ pub fn only(kind: &str, only: Option<&str>, existing: Option<&str>, deletes: boo
             &rule,
             format!("only the {kind} `{only}` may be changed here, and it stays"),
         ),
+    }
+}
+
+/// Before a change of a run whose user wants to look first.
+pub fn look() -> Decision {
+    Decision::Ask {
+        rule: LOOK.to_owned(),
+        reason: "nothing is written before you say yes".to_owned(),
     }
 }
 

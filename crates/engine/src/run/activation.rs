@@ -347,6 +347,7 @@ impl Driver<'_> {
                     ended.map(|e| e.message.clone()).unwrap_or_default(),
                 )
             }
+            Ok(Stop::Declined) => (Outcome::Refused, None, "you said no".to_owned()),
             Ok(Stop::Waiting) => (Outcome::Waiting, None, "waiting for an answer".to_owned()),
             Ok(Stop::Interrupted(cause)) => (
                 Outcome::Interrupted,

@@ -11,6 +11,8 @@ use super::{
 use crate::agent::Input;
 use crate::flow::{self, Action};
 use crate::store::{Event, event::StepPath};
+use agentctl_base::model::{ModelError, ToolStatus};
+use agentctl_base::question::Outcome;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pure decisions in a row that no working flow needs: one that does not move on is a bug, not a reason to spin.
@@ -45,12 +47,42 @@ impl<'a> Driver<'a> {
     async fn drive_to_end(&mut self, called: Option<&str>) -> Result<Stop, RunError> {
         let mut desk = Desk::default();
         let end = self.go_on(&mut desk, called).await;
+        let end = match end {
+            Err(RunError::Model(ModelError::Failed { .. })) if self.gave_up_at_a_no() => {
+                Ok(Stop::Declined)
+            }
+            end => end,
+        };
         // A journal that cannot be written is not written to.
         if !matches!(end, Err(RunError::Store(_))) {
             let waits = !matches!(end, Ok(Stop::Interrupted(_)));
             self.clear(desk, waits).await?;
         }
+        if called.is_none() && matches!(end, Ok(Stop::Declined)) {
+            return self.declined();
+        }
         end
+    }
+
+    /// A model that sees no other way than the one to which the user said no has not failed.
+    fn gave_up_at_a_no(&self) -> bool {
+        let last = self.recorder.view.returned().pop();
+        let refused = last.is_some_and(|(_, r)| r.result.status == ToolStatus::Refused);
+        refused && self.guards.said_no(None)
+    }
+
+    /// The user's no is the end of the run, and says what became of the rest.
+    fn declined(&mut self) -> Result<Stop, RunError> {
+        let changed = self.recorder.view.changed_resources();
+        let message = match changed.as_slice() {
+            [] => "you said no; nothing was changed".to_owned(),
+            ids => format!(
+                "you said no; what the run had changed before stays: {} (agentctl undo takes it back)",
+                ids.join(", ")
+            ),
+        };
+        self.end(Outcome::Refused, message)?;
+        Ok(Stop::Ended)
     }
 
     /// Goes on until something stops the run. `called`: only in the flow that stands there.

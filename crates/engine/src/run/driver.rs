@@ -13,7 +13,7 @@ use super::{
 use crate::gateway::CallContext;
 use crate::gateway::Gateway;
 use crate::gateway::Settled;
-use crate::guards::GuardState;
+use crate::guards::{GuardState, rules};
 use crate::toolset::{Fault, is_unreachable};
 use crate::{
     pack::Pack,
@@ -37,6 +37,8 @@ pub(super) enum Stop {
     /// The flow is at its end; `RunEnded` is written.
     Ended,
     Waiting,
+    /// The user said no to what the run was about to do.
+    Declined,
     Interrupted(Cause),
     Budget(String),
     /// The time that a step has for one attempt is over: the step fails, the run goes on.
@@ -294,7 +296,13 @@ impl Driver<'_> {
             };
             self.recorder.sound()?;
             match settled.map_err(gateway_error)? {
-                Settled::Done(result) => return Ok(Ok(result)),
+                Settled::Done(result) => {
+                    let refused = result.status == ToolStatus::Refused;
+                    return Ok(match refused && self.guards.said_no(Some(rules::LOOK)) {
+                        true => Err(Stop::Declined),
+                        false => Ok(result),
+                    });
+                }
                 Settled::Begun => return self.flow_of_tool(step, role, call).await,
                 Settled::NeedsApproval(question) => {
                     let key = question.approves.clone().unwrap_or_default();

@@ -51,6 +51,7 @@ mod tool_session;
 mod turned_away;
 mod under_way;
 mod undo;
+mod undo_plan;
 mod undo_published;
 mod usage;
 

@@ -71,7 +71,7 @@ pub(super) struct Plan {
     pub now: Option<Found>,
     /// The document to put back; None: remove.
     pub target: Option<Copy>,
-    to: u32,
+    pub to: u32,
     /// The same in the run's own numbers, when it has one.
     to_of_run: Option<u32>,
     /// Its revision as its last change left it.
@@ -87,6 +87,8 @@ pub struct UndoTerms {
     pub force: bool,
     /// Also where a resource is published, so that it is live at once; else a person is asked, and where nobody is, it is refused.
     pub allow_publish: bool,
+    /// Only say what would be taken back: nothing is changed, nobody is asked.
+    pub plan: bool,
 }
 
 /// Takes back all changes of a run, or of a resource's last run.
@@ -105,6 +107,7 @@ pub async fn undo_to(
         to,
         force,
         allow_publish: false,
+        plan: false,
     };
     undo_by(cx, what, terms).await
 }
@@ -148,6 +151,9 @@ pub async fn undo_by(
     let plans = driver
         .plan_undo(project, named.as_deref(), to, force)
         .await?;
+    if terms.plan {
+        return Ok(driver.undo_planned(&plans));
+    }
     let allowed = match terms.allow_publish {
         true => Vec::new(),
         false => driver.ask_published(&plans)?,
@@ -329,14 +335,7 @@ impl Driver<'_> {
             resources,
             believe: Believe::Own,
         };
-        let wanted = plan.target.as_ref().map(|copy| &copy.document);
-        let now = plan.now.as_ref().map(|now| &now.document);
-        let what = match (now, wanted) {
-            (now, wanted) if now == wanted => UndoneHow::Unchanged,
-            (Some(_), Some(_)) => UndoneHow::PutBack,
-            (Some(_), None) => UndoneHow::Removed,
-            (None, _) => UndoneHow::Restored,
-        };
+        let (what, now, wanted) = plan.how();
         let mut kept = None;
         if let Some(now) = plan.now.as_ref().filter(|_| what != UndoneHow::Unchanged) {
             kept = Some(self.keep(&plan.id, &now.document)?.file);

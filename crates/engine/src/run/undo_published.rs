@@ -104,6 +104,7 @@ impl Driver<'_> {
             schema: json!({"type": "string", "enum": ["approve", "refuse"]}),
             approves: None,
             proposal: Some(Box::new(Proposal {
+                after: None,
                 rule: "guard.publish".to_owned(),
                 role: USER.to_owned(),
                 tool: STEP.to_owned(),

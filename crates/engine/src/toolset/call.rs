@@ -264,6 +264,10 @@ pub trait Act: Send + Sync {
     fn diff(&self, _redactor: &Redactor) -> Option<String> {
         None
     }
+    /// The whole document as it would be after it, with its secrets; None: there is none to look at.
+    fn after_it(&self) -> Option<Value> {
+        None
+    }
     /// The state before, when it is about to be changed.
     fn keep(&self) -> Option<Keep>;
     /// `by_person`: a command of the user's makes the change. Err within: it must not be done.

@@ -282,6 +282,7 @@ fn account_question(
         schema,
         approves: Some(hash),
         proposal: Some(Box::new(Proposal {
+            after: None,
             rule: guards::ACCOUNT.to_owned(),
             role: role.to_owned(),
             tool: tool.to_owned(),

@@ -205,6 +205,9 @@ impl Act for Create {
     fn diff(&self, redactor: &Redactor) -> Option<String> {
         Some(difference(redactor, &Workflow::empty(""), &self.after))
     }
+    fn after_it(&self) -> Option<Value> {
+        Some(self.after.to_value())
+    }
     fn before(&mut self, _: &Decision, _: bool) -> Result<Result<(), Decision>, Fault> {
         match &self.id {
             Some(id) => self.n8n.note_new(id),

@@ -65,6 +65,9 @@ impl Act for Replace {
     fn diff(&self, redactor: &Redactor) -> Option<String> {
         Some(difference(redactor, &self.before.workflow, &self.after))
     }
+    fn after_it(&self) -> Option<Value> {
+        Some(self.after.to_value())
+    }
     fn keep(&self) -> Option<Keep> {
         Some(Keep {
             mark: mark(&self.before),
