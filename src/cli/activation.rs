@@ -3,6 +3,7 @@
 use super::args::LimitOptions;
 use crate::cli::commands::explain;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::look::Look;
 use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
@@ -67,6 +68,20 @@ pub fn activate(
     explains: bool,
     start: Start,
 ) -> Result<Exit, CliError> {
+    let (exit, _) = look_and_activate(session, root, (no_input, None), out, explains, start)?;
+    Ok(exit)
+}
+
+/// The same for a run whose user looks at each change before it is made; gives back what was said to it. With a wish there nothing is
+/// told of the run: another one takes its place.
+pub fn look_and_activate(
+    session: &Session,
+    root: &Path,
+    (no_input, look): (bool, Option<Look>),
+    out: &Output,
+    explains: bool,
+    start: Start,
+) -> Result<(Exit, Option<Look>), CliError> {
     let let_act = match &start {
         Start::New(options) => options.input.get(LET_ACT).cloned(),
         Start::Resume(..) | Start::Answer(..) => None,
@@ -80,9 +95,8 @@ pub fn activate(
     let traces = Traces::start(session, resumed, out);
     let mut observer = RunObserver::new(out, session.tape.clone()).traced(traces);
     let progress = observer.progress.clone();
-    let mut terminal = Terminal {
-        progress: progress.clone(),
-    };
+    let mut terminal = Terminal::new(&progress);
+    terminal.look = look;
     let asker: Option<&mut dyn Asker> = if !no_input && out.can_ask() {
         Some(&mut terminal)
     } else {
@@ -137,7 +151,15 @@ pub fn activate(
             out.note(&format!("--let-act: the workflow has no node {name:?}"));
         }
     }
-    tell(root, &report, held, explains, out)
+    if terminal
+        .look
+        .as_ref()
+        .is_some_and(|look| look.wish.is_some())
+    {
+        return Ok((session::exit_of(&report), terminal.look));
+    }
+    let exit = tell(root, &report, held, explains, out)?;
+    Ok((exit, terminal.look))
 }
 
 /// What a new run was told before it asked, by id or topic. One that goes on may have asked before.

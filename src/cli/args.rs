@@ -28,6 +28,9 @@ pub struct Global {
     /// No progress on stderr, only errors and questions
     #[arg(long, short, global = true)]
     pub quiet: bool,
+    /// Every step and every call of a tool on stderr
+    #[arg(long, short, global = true, conflicts_with = "quiet")]
+    pub verbose: bool,
     /// Let the project's agents/policy.yaml allow more than the built-in policy; the run's journal and report say what
     #[arg(long, global = true)]
     pub allow_loose_policy: bool,

@@ -2,6 +2,7 @@
 //! that a typo is asked again and never reaches the run.
 
 use super::error::{CliError, Exit};
+use super::look;
 use super::streams;
 use agentctl_base::question::{Question, QuestionOption};
 use agentctl_base::untrusted::prose;
@@ -15,13 +16,21 @@ pub fn ask(question: &Question) -> Result<Asked, String> {
         streams::tell(&format!("{line}\n"));
     }
     if let Some(proposal) = &question.proposal {
-        streams::tell(&super::questions::proposal(proposal));
+        streams::tell(&match look::is_look(question) {
+            true => look::text(proposal),
+            false => super::questions::proposal(proposal),
+        });
     }
     let asked = if question.options.is_empty() {
         ask_text(question)
     } else {
         ask_option(question)
     };
+    came(asked)
+}
+
+/// What the terminal gave, as the run takes it.
+pub fn came(asked: Result<Option<Value>, InquireError>) -> Result<Asked, String> {
     match asked {
         Ok(Some(value)) => Ok(Asked::Answer(value)),
         Ok(None) | Err(InquireError::OperationCanceled) => Ok(Asked::Later),
@@ -63,7 +72,7 @@ fn ask_text(question: &Question) -> Result<Option<Value>, InquireError> {
 }
 
 fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
-    let labels: Vec<String> = question
+    let mut labels: Vec<String> = question
         .options
         .iter()
         .map(|o| {
@@ -85,12 +94,30 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
         .options
         .iter()
         .position(|o| Some(&o.value) == question.recommended.as_ref())
-        .unwrap_or(0);
+        // An Enter too many approves nothing: what leaves everything as it is stands last.
+        .unwrap_or(match question.approves {
+            Some(_) => question.options.len().saturating_sub(1),
+            None => 0,
+        });
     let text = super::questions::words(question);
+    if takes_other(question) {
+        labels.push(OTHER.to_owned());
+    }
     let choice = inquire::Select::new(&text, labels)
         .with_starting_cursor(start)
         .raw_prompt()?;
-    Ok(question.options.get(choice.index).map(|o| o.value.clone()))
+    match question.options.get(choice.index) {
+        Some(option) => Ok(Some(option.value.clone())),
+        None => ask_text(question),
+    }
+}
+
+/// Stands behind the options of a question that takes an answer in the user's own words.
+const OTHER: &str = "Other… (in your own words)";
+
+/// Whether a text that is none of the options would be taken.
+fn takes_other(question: &Question) -> bool {
+    question.approves.is_none() && read_answer("some other words", &question.schema).is_ok()
 }
 
 /// A yes or a no of the person at the terminal to a question of agentctl's own; no stands first. Err: the person interrupted, or

@@ -14,6 +14,7 @@ mod error;
 mod events_tests;
 mod folder_trust;
 mod layout;
+mod look;
 mod model_choice;
 mod nearby;
 mod observer;

@@ -2,6 +2,7 @@
 
 use super::ask;
 use super::error::CliError;
+use super::look::{Look, is_look};
 use super::output::Output;
 use super::progress::{Progress, plain_long};
 use super::traces::Traces;
@@ -97,11 +98,26 @@ impl Observer for RunObserver<'_> {
 /// A person at the terminal.
 pub struct Terminal {
     pub progress: Arc<Progress>,
+    /// What there is to say to the question that shows a change before it is made; None: it is a question like any other.
+    pub look: Option<Look>,
+}
+
+impl Terminal {
+    pub fn new(progress: &Arc<Progress>) -> Self {
+        Terminal {
+            progress: Arc::clone(progress),
+            look: None,
+        }
+    }
 }
 
 impl Asker for Terminal {
     fn ask(&mut self, question: &Question) -> Result<Asked, String> {
-        self.progress.suspend(|| ask::ask(question))
+        let (progress, look) = (&self.progress, &mut self.look);
+        progress.suspend(|| match look {
+            Some(look) if is_look(question) => look.ask(question, progress),
+            _ => ask::ask(question),
+        })
     }
     fn refuse(&mut self, _question: &Question, why: &str) {
         self.progress

@@ -26,6 +26,9 @@ pub struct Output {
     /// What no line may show: the environment's secrets, those of `.mcp.json` and the models' keys, besides what looks like
     /// one. One for all clones: a key is known to everything that prints as soon as it was read.
     redactor: Arc<RwLock<Arc<Redactor>>>,
+    /// Every step and every call of a run is told, not only what became of it.
+    #[cfg(feature = "full")]
+    pub verbose: bool,
     /// Said with every command like the two above; counts where the pack is loaded.
     #[cfg(feature = "full")]
     pub allow_loose_policy: bool,
@@ -64,6 +67,8 @@ impl Output {
             format: global.output_format,
             quiet: global.quiet,
             redactor: Arc::new(RwLock::new(Arc::new(known_secrets()))),
+            #[cfg(feature = "full")]
+            verbose: global.verbose,
             #[cfg(feature = "full")]
             allow_loose_policy: global.allow_loose_policy,
             #[cfg(feature = "full")]

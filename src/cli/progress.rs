@@ -5,18 +5,28 @@ use super::output::Output;
 pub use super::plain::{plain, plain_long};
 use super::spinner::spinner;
 use super::streams;
-use agentctl_base::model::ToolCall;
+use agentctl_base::model::{ToolCall, ToolStatus};
 use agentctl_base::question::AnsweredBy;
-use agentctl_engine::store::event::{Event, MutationExpectation, Record};
+use agentctl_engine::store::event::{Change, Event, MutationExpectation, Record};
 use agentctl_n8n_tools::noted::Noted;
-use console::style;
+use console::{Term, style, truncate_str};
 use indicatif::ProgressBar;
 use serde_json::Value;
+use std::sync::{Mutex, PoisonError};
 
 /// Writes lines for events; `spinner` only on a terminal.
 pub struct Progress {
     out: Output,
+    detail: Detail,
     spinner: Option<ProgressBar>,
+    asked: Mutex<Vec<Asked>>,
+}
+
+/// A question of the run, and the recommendation that was taken for its answer.
+struct Asked {
+    id: String,
+    text: String,
+    taken: Option<String>,
 }
 
 impl Progress {
@@ -24,7 +34,20 @@ impl Progress {
         let wanted = Some("{spinner:.cyan} {msg:.dim}").filter(|_| !out.quiet);
         Progress {
             out: out.clone(),
+            detail: match out.verbose {
+                true => Detail::Every,
+                false => Detail::Course,
+            },
             spinner: wanted.and_then(spinner),
+            asked: Mutex::default(),
+        }
+    }
+
+    /// The same with every step and every call, whatever was said: for a log.
+    pub fn log(out: &Output) -> Self {
+        Progress {
+            detail: Detail::Every,
+            ..Progress::new(out)
         }
     }
 
@@ -34,15 +57,59 @@ impl Progress {
         {
             bar.set_message(format!("waiting for {model}"));
         }
-        if let Some(line) = line(&record.event) {
-            self.line(&line);
+        self.note_questions(&record.event);
+        if let (Event::StepStarted { step }, Some(bar)) = (&record.event, &self.spinner) {
+            bar.set_message(plain(step));
         }
+        match self.detail {
+            Detail::Every => self.told(line(&record.event).map(|told| fitted(&told))),
+            Detail::Course => self.told(course(&record.event)),
+        }
+    }
+
+    fn note_questions(&self, event: &Event) {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            Event::QuestionAsked { question, .. } => asked.push(Asked {
+                id: question.id.clone(),
+                text: question.text.clone(),
+                taken: None,
+            }),
+            Event::AnswerGiven {
+                question_id,
+                value,
+                by: AnsweredBy::Recommended,
+                ..
+            } => {
+                let mut of_it = asked.iter_mut().rev();
+                if let Some(asked) = of_it.find(|asked| asked.id == *question_id) {
+                    asked.taken = Some(shown(value));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The recommendations that were taken, each with its question.
+    pub fn taken(&self) -> Vec<String> {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = asked.iter().filter_map(|asked| {
+            let value = asked.taken.as_deref()?;
+            Some(format!("{} {value}", asked.text))
+        });
+        taken.collect()
     }
 
     /// What a model is saying, beside the spinner.
     pub fn text(&self, delta: &str) {
         if let Some(bar) = &self.spinner {
             bar.set_message(plain(delta));
+        }
+    }
+
+    fn told(&self, line: Option<String>) {
+        if let Some(line) = line {
+            self.line(&line);
         }
     }
 
@@ -67,6 +134,58 @@ impl Progress {
             bar.finish_and_clear();
         }
     }
+}
+
+/// How much a running run shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Its phases, what was found, changed and checked, and what went wrong.
+    Course,
+    /// Every step and every call too.
+    Every,
+}
+
+/// Of a call's line as much as the terminal has room for; a diff below it is whole.
+fn fitted(told: &str) -> String {
+    if !console::user_attended_stderr() {
+        return told.to_owned();
+    }
+    let width = usize::from(Term::stderr().size().1);
+    match told.split_once('\n') {
+        None => truncate_str(told, width, "…").into_owned(),
+        Some((first, rest)) => format!("{}\n{rest}", truncate_str(first, width, "…")),
+    }
+}
+
+/// What a person sees of a run without asking for more. A question is told where it is asked, a read by what it leads to.
+fn course(event: &Event) -> Option<String> {
+    match event {
+        Event::StepStarted { .. }
+        | Event::SnapshotTaken { .. }
+        | Event::ConversationCompacted { .. }
+        | Event::QuestionAsked { .. } => None,
+        Event::ToolIntent { expect, .. } => {
+            let told = expectation(expect.as_ref());
+            (!told.is_empty()).then_some(told)
+        }
+        Event::ToolFinished { result, change, .. } => match (change, result.status) {
+            (Some(change), _) => Some(changed_line(change)),
+            (None, ToolStatus::Refused) => Some(tool_line(result)),
+            (None, _) => None,
+        },
+        _ => line(event),
+    }
+}
+
+/// What became of a workflow.
+fn changed_line(change: &Change) -> String {
+    let what = match (&change.before, &change.after) {
+        (None, Some(_)) => format!("made, {} nodes", change.size),
+        (_, None) => "deleted".to_owned(),
+        _ => format!("written, {} nodes", change.size),
+    };
+    let mark = style("✓").for_stderr().green();
+    format!("    {mark} {}: {what}", plain(change.id()))
 }
 
 /// The line for an event, or none when a person need not see it.
@@ -183,21 +302,30 @@ pub fn line(event: &Event) -> Option<String> {
 }
 
 fn intent_line(role: &str, call: &ToolCall, expect: Option<&MutationExpectation>) -> String {
-    let mut text = format!(
+    let text = format!(
         "    {role} → {} {}",
         plain(&call.name),
         style(arguments(&call.arguments)).for_stderr().dim()
     );
+    match expectation(expect) {
+        told if told.is_empty() => text,
+        told => format!("{text}\n{told}"),
+    }
+}
+
+/// What a change takes away, and its diff.
+fn expectation(expect: Option<&MutationExpectation>) -> String {
+    let mut told: Vec<String> = Vec::new();
     let counted = expect.and_then(|e| Noted::in_expectation(e).counted);
     if let Some(counted) = counted.filter(|counted| counted.lost > 0) {
-        let told = format!("loses {}", super::words::lost(&counted));
-        text.push_str(&format!("\n      {}", style(told).for_stderr().dim()));
+        let lost = format!("loses {}", super::words::lost(&counted));
+        told.push(format!("      {}", style(lost).for_stderr().dim()));
     }
     let diff = expect.and_then(|e| e.diff.as_deref());
     if let Some(diff) = diff.filter(|diff| !diff.is_empty()) {
-        text.push_str(&format!("\n{}", colour_diff(diff).trim_end()));
+        told.push(colour_diff(diff).trim_end().to_owned());
     }
-    text
+    told.join("\n")
 }
 
 fn answer_line(question_id: &str, value: &Value, by: AnsweredBy) -> String {

@@ -1,6 +1,7 @@
 //! Open questions as text: whose words they are, the exact call that an approval is for, and the
 //! command that answers.
 
+use crate::cli::look;
 use crate::cli::progress::{plain, plain_long, shown};
 use agentctl_base::question::{Proposal, Question};
 use agentctl_base::untrusted::prose;
@@ -27,8 +28,10 @@ pub fn questions(questions: &[Question]) -> String {
         for line in origin(question) {
             out.push_str(&format!("      {line}\n"));
         }
-        if let Some(proposal) = &question.proposal {
-            out.push_str(&self::proposal(proposal));
+        match &question.proposal {
+            Some(proposal) if look::is_look(question) => out.push_str(&look::text(proposal)),
+            Some(proposal) => out.push_str(&self::proposal(proposal)),
+            None => {}
         }
         for option in &question.options {
             let fit = option

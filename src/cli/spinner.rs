@@ -1,6 +1,7 @@
 //! A spinner below the lines of stderr, on a terminal. A terminal that takes nothing (Ctrl-S) holds nobody up.
 
 use super::streams;
+use agentctl_host::home::variable;
 use console::Term;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, TermLike};
 use std::io;
@@ -12,7 +13,9 @@ const TICK: Duration = Duration::from_millis(120);
 
 /// One that turns; None where stderr is no terminal.
 pub(super) fn spinner(template: &str) -> Option<ProgressBar> {
-    if !console::user_attended_stderr() {
+    // What cannot move a cursor, or is kept as a log, has lines only.
+    let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
+    if is_dumb || variable("CI").is_some() || !console::user_attended_stderr() {
         return None;
     }
     let target = ProgressDrawTarget::term_like(Box::new(Strokes::default()));

@@ -219,40 +219,14 @@ fn the_stopped_run_goes_on_with_its_answers() {
     this folder overrides the built-in pack: agents/policy.yaml
         ✓ source: Shopify (file)
         ✓ recipient: Slack #customers (file)
-      refine
     ▶ research
-      research
-        researcher → list_workflows wanted={4 keys}
-        ✓ list_workflows workflows: 3, total: 3
-        researcher → search_templates query=shopify slack wanted={4 keys} limit=5
-        ✓ search_templates templates: 0, note: the embedded backend has no templates
-        researcher → search_nodes query=n8n-nodes-base.shopify limit=3
-        ✓ search_nodes nodes: 3
-        researcher → search_nodes query=n8n-nodes-base.slack limit=3
-        ✓ search_nodes nodes: 3
-        researcher → search_learnings query=node:n8n-nodes-base.shopify node:n8n-nodes-base.slack limit=3
-        ✓ search_learnings learnings: 1
-        researcher → read_learning ids=[1]
-        ✓ read_learning learnings: 1, missing: 0
     ▶ decision
-      decide
-      choose
-        ? Change an existing workflow or build a new one?
         ✓ decision: build (recommended)
-      blueprint
     ▶ build
-      build
-        builder → create_workflow name=Shopify to Slack nodes=[4] connections={"Schedule":{"main":[[{"node":"Shopify: Get many","type"…
-        ✓ create_workflow id: shopify-to-slack, name: Shopify to Slack, active: false, file: workflows/shopify-to-slack.json
+        ✓ shopify-to-slack: made, 4 nodes
     ▶ validate
-      qa_loop[1]/validate
-        qa → validate_workflow workflow_id=shopify-to-slack
-        ✓ validate_workflow id: shopify-to-slack, name: Shopify to Slack, active: false, file: workflows/shopify-to-slack.json
         qa: pass, 0 errors, 2 warnings
     ▶ test
-      qa_loop[1]/test
-        qa → rehearse_workflow workflow_id=shopify-to-slack
-        failed rehearse_workflow the embedded backend cannot execute workflows: not executed
         qa: pass, 0 errors, 0 warnings
     ▶ complete
     --- exit code 9
@@ -291,16 +265,10 @@ fn the_killed_run_is_settled_and_ends() {
     --- stderr
     this folder overrides the built-in pack: agents/policy.yaml
     run 20261122-122243-5ead52 waits for an answer; it is kept, `agentctl resume 20261122-122243-5ead52` goes on with it
-        ✓ update_workflow id: orders, name: Orders, active: false, file: workflows/orders.json
+        ✓ orders: written, 2 nodes
     ▶ validate
-      qa_loop[1]/validate
-        qa → validate_workflow workflow_id=orders
-        ✓ validate_workflow id: orders, name: Orders, active: false, file: workflows/orders.json
         qa: pass, 0 errors, 1 warnings
     ▶ test
-      qa_loop[1]/test
-        qa → rehearse_workflow workflow_id=orders
-        failed rehearse_workflow the embedded backend cannot execute workflows: not executed
         qa: pass, 0 errors, 0 warnings
     ▶ complete
     --- exit code 0
@@ -333,7 +301,6 @@ fn the_killed_run_is_settled_and_ends() {
     next: agentctl undo 20261122-122240-02fa9e --to 1 takes this undo back
     --- stderr
     this folder overrides the built-in pack: agents/policy.yaml
-        snapshot of orders (2 nodes)
         orders put back to 001-orders-5631f9e8.json
     --- exit code 0
     "##);
@@ -365,7 +332,6 @@ fn the_last_change_is_undone_and_brought_back() {
     --- stderr
     this folder overrides the built-in pack: agents/policy.yaml
     run 20261122-122243-5ead52 waits for an answer; it is kept, `agentctl resume 20261122-122243-5ead52` goes on with it
-        snapshot of every-day-at-9-00-tell-the-team-how (3 nodes)
         every-day-at-9-00-tell-the-team-how put back to 001-every-day-at-9-00-tell-the-team-how-6fe8200e.json
     --- exit code 0
     "#);
@@ -397,7 +363,6 @@ fn the_last_change_is_undone_and_brought_back() {
     next: agentctl undo 20261122-122036-9dc021 --to 2 takes this undo back
     --- stderr
     this folder overrides the built-in pack: agents/policy.yaml
-        snapshot of every-day-at-9-00-tell-the-team-how (3 nodes)
         every-day-at-9-00-tell-the-team-how put back to 002-every-day-at-9-00-tell-the-team-how-79792e7f.json
     --- exit code 0
     "#);
@@ -482,8 +447,6 @@ fn a_workflow_is_taken_back_over_all_its_runs() {
     next: agentctl undo 20261122-122240-02fa9e --to 1 takes this undo back
     --- stderr
     this folder overrides the built-in pack: agents/policy.yaml
-        snapshot of orders (2 nodes)
-        snapshot of orders (2 nodes)
         orders put back to 003-orders-53615b23.json
     --- exit code 0
     "##);

@@ -31,7 +31,14 @@ fn script() -> Server {
 }
 
 fn built(project: &Project, more: &[&str]) -> crate::support::Ran {
-    let mut args = vec!["build", "--output-format", "stream-json", "--yes", REQUEST];
+    let mut args = vec![
+        "build",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+        "--yes",
+        REQUEST,
+    ];
     args.extend(more);
     let mut command = project.command(&args);
     command.env("MINE_SECRET", KEY).output().unwrap().into()

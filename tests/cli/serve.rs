@@ -204,7 +204,7 @@ fn what_to_paste_into_a_client_names_no_secret() {
         ran.stdout
     };
     let mut all = String::new();
-    for client in ["claude", "codex", "goose"] {
+    for client in ["claude", "codex", "goose", "cursor", "vscode", "json"] {
         all.push_str(&print(&["--print-config", client]));
         all.push_str(&print(&[
             "--http",
@@ -213,16 +213,16 @@ fn what_to_paste_into_a_client_names_no_secret() {
             client,
         ]));
     }
-    insta::assert_snapshot!(all, @r#"
-    claude mcp add agentctl -- agentctl mcp serve --role builder
-    claude mcp add --transport http agentctl http://127.0.0.1:8137/mcp --header "Authorization: Bearer $AGENTCTL_MCP_TOKEN"
+    insta::assert_snapshot!(project.without_what_varies(&all), @r#"
+    claude mcp add agentctl -- [AGENTCTL] --project [PROJECT] mcp serve --role builder
+    claude mcp add --transport http agentctl http://127.0.0.1:[PORT]/mcp --header "Authorization: Bearer $AGENTCTL_MCP_TOKEN"
     # ~/.codex/config.toml
     [mcp_servers.agentctl]
-    command = "agentctl"
-    args = ["mcp", "serve", "--role", "builder"]
+    command = "[AGENTCTL]"
+    args = ["--project", "[PROJECT]", "mcp", "serve", "--role", "builder"]
     # ~/.codex/config.toml
     [mcp_servers.agentctl]
-    url = "http://127.0.0.1:8137/mcp"
+    url = "http://127.0.0.1:[PORT]/mcp"
     bearer_token_env_var = "AGENTCTL_MCP_TOKEN"
     # ~/.config/goose/config.yaml
     extensions:
@@ -230,8 +230,8 @@ fn what_to_paste_into_a_client_names_no_secret() {
         enabled: true
         type: stdio
         name: agentctl
-        cmd: agentctl
-        args: ["mcp", "serve", "--role", "builder"]
+        cmd: "[AGENTCTL]"
+        args: ["--project", "[PROJECT]", "mcp", "serve", "--role", "builder"]
         timeout: 300
     # ~/.config/goose/config.yaml
     extensions:
@@ -239,10 +239,88 @@ fn what_to_paste_into_a_client_names_no_secret() {
         enabled: true
         type: streamable_http
         name: agentctl
-        uri: "http://127.0.0.1:8137/mcp"
+        uri: "http://127.0.0.1:[PORT]/mcp"
         env_keys: [AGENTCTL_MCP_TOKEN]
         headers:
           Authorization: "Bearer ${AGENTCTL_MCP_TOKEN}"
         timeout: 300
+    {
+      "mcpServers": {
+        "agentctl": {
+          "command": "[AGENTCTL]",
+          "args": [
+            "--project",
+            "[PROJECT]",
+            "mcp",
+            "serve",
+            "--role",
+            "builder"
+          ]
+        }
+      }
+    }
+    {
+      "mcpServers": {
+        "agentctl": {
+          "url": "http://127.0.0.1:[PORT]/mcp",
+          "headers": {
+            "Authorization": "Bearer ${env:AGENTCTL_MCP_TOKEN}"
+          }
+        }
+      }
+    }
+    {
+      "servers": {
+        "agentctl": {
+          "type": "stdio",
+          "command": "[AGENTCTL]",
+          "args": [
+            "--project",
+            "[PROJECT]",
+            "mcp",
+            "serve",
+            "--role",
+            "builder"
+          ]
+        }
+      }
+    }
+    {
+      "servers": {
+        "agentctl": {
+          "type": "http",
+          "url": "http://127.0.0.1:[PORT]/mcp",
+          "headers": {
+            "Authorization": "Bearer ${env:AGENTCTL_MCP_TOKEN}"
+          }
+        }
+      }
+    }
+    {
+      "mcpServers": {
+        "agentctl": {
+          "command": "[AGENTCTL]",
+          "args": [
+            "--project",
+            "[PROJECT]",
+            "mcp",
+            "serve",
+            "--role",
+            "builder"
+          ]
+        }
+      }
+    }
+    {
+      "mcpServers": {
+        "agentctl": {
+          "type": "http",
+          "url": "http://127.0.0.1:[PORT]/mcp",
+          "headers": {
+            "Authorization": "Bearer ${AGENTCTL_MCP_TOKEN}"
+          }
+        }
+      }
+    }
     "#);
 }

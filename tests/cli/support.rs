@@ -110,10 +110,16 @@ impl Project {
         }
         self.without_what_varies(&text)
     }
-    fn without_what_varies(&self, text: &str) -> String {
+    /// What differs from run to run, named instead.
+    pub fn without_what_varies(&self, text: &str) -> String {
         let mut text = text.to_owned();
-        for (dir, name) in [(self.path(), "[PROJECT]"), (self.home(), "[HOME]")] {
-            text = text.replace(dir.to_str().unwrap(), name);
+        let binary = Path::new(env!("CARGO_BIN_EXE_agentctl"));
+        for (place, name) in [
+            (self.path(), "[PROJECT]"),
+            (self.home(), "[HOME]"),
+            (binary, "[AGENTCTL]"),
+        ] {
+            text = text.replace(place.to_str().unwrap(), name);
         }
         for (pattern, name) in [
             (r"\b\d{8}-\d{6}-[0-9a-f]{6}\b", "[RUN]"),
@@ -148,7 +154,12 @@ impl Project {
 }
 
 /// Runs a command on a terminal, and types these keys when the question stands there. What the terminal showed, and the exit code.
-pub fn on_a_terminal(mut command: Command, question: &str, keys: &[u8]) -> (i32, String) {
+pub fn on_a_terminal(command: Command, question: &str, keys: &[u8]) -> (i32, String) {
+    in_turn_on_a_terminal(command, &[(question, keys)])
+}
+
+/// The same for several questions: each pair's keys are typed when its text is seen behind the one before; without keys the command is killed there.
+pub fn in_turn_on_a_terminal(mut command: Command, typed: &[(&str, &[u8])]) -> (i32, String) {
     use std::io::{Read, Write};
     let size = nix::pty::Winsize {
         ws_row: 40,
@@ -166,13 +177,18 @@ pub fn on_a_terminal(mut command: Command, question: &str, keys: &[u8]) -> (i32,
     // The child has the only ends of it now, so that reading ends with the child.
     drop(command);
     let mut master = std::fs::File::from(pty.master);
-    let (mut shown, mut typed) = (Vec::new(), false);
+    let (mut shown, mut seen, mut typed) = (Vec::new(), 0, typed.iter());
+    let mut next = typed.next();
     let mut bytes = [0; 4096];
     while let Ok(read @ 1..) = master.read(&mut bytes) {
         shown.extend_from_slice(&bytes[..read]);
-        if !typed && String::from_utf8_lossy(&shown).contains(question) {
-            typed = true;
-            master.write_all(keys).unwrap();
+        let behind = String::from_utf8_lossy(&shown[seen..]).into_owned();
+        if let Some((_, keys)) = next.filter(|(question, _)| behind.contains(question)) {
+            (seen, next) = (shown.len(), typed.next());
+            match keys.is_empty() {
+                true => child.kill().unwrap(),
+                false => master.write_all(keys).unwrap(),
+            }
         }
     }
     let code = child.wait().unwrap().code().unwrap_or(-1);

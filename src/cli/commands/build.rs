@@ -4,12 +4,14 @@ use crate::cli::activation::{self, Start};
 use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
 use crate::cli::connection;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::look::Look;
 use crate::cli::nearby;
 use crate::cli::output::Output;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
+use agentctl_engine::guards::LOOK_FIRST;
 use agentctl_engine::policy::{Grants, Outside};
-use agentctl_engine::run::RunOptions;
+use agentctl_engine::run::{Answering, RunOptions};
 use agentctl_engine::toolset::BackendErrorKind;
 use agentctl_host::files::{read_given_text, read_regular_text};
 use agentctl_n8n::rehearsal::Hosts;
@@ -23,7 +25,7 @@ use std::path::{Path, PathBuf};
 /// Build a workflow from a request, or change an existing one with --workflow
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl build \"When a webhook receives an order over 100 EUR, post it to Slack #sales\"\n  agentctl build --workflow workflows/orders.json \"post to #orders instead of #sales\"\n  agentctl build --yes --output-format json \"Every Monday at 8 mail the open Xero invoices to ap@example.com\"\n  agentctl build --answers answers.json \"Tell me when a build fails\"\n\nWithout a terminal, unanswered questions end the run with exit code 4; go on with\n`agentctl answer RUN ID=VALUE` or `agentctl resume --answers FILE`."
+    after_help = "Examples:\n  agentctl build \"When a webhook receives an order over 100 EUR, post it to Slack #sales\"\n  agentctl build --workflow workflows/orders.json \"post to #orders instead of #sales\"\n  agentctl build --plan \"Every Monday at 8 mail the open Xero invoices to ap@example.com\"\n  agentctl build --yes --output-format json \"Every Monday at 8 mail the open Xero invoices to ap@example.com\"\n  agentctl build --answers answers.json \"Tell me when a build fails\"\n\nOn a terminal a change of a workflow that is there is shown before it is written, as with --plan; --yes writes at once.\nWithout a terminal, unanswered questions end the run with exit code 4; go on with\n`agentctl answer RUN ID=VALUE` or `agentctl resume --answers FILE`."
 )]
 pub struct BuildArgs {
     /// What to build or to change, in plain words (`-`: read it from stdin; `@FILE`: from a file)
@@ -59,6 +61,10 @@ pub struct BuildArgs {
     /// Show what became of each word of the request (`agentctl explain` shows it without building)
     #[arg(long, conflicts_with = "workflow")]
     pub explain: bool,
+    /// Look first: take every recommendation, show the workflow as it would be with the diff and what would be left to do, and write
+    /// nothing before your yes. Without a terminal the run waits for it
+    #[arg(long, conflicts_with = "yes")]
+    pub plan: bool,
     #[command(flatten)]
     pub answers: AnswerOptions,
     #[command(flatten)]
@@ -137,24 +143,61 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         return Err(CliError::usage("--outside-plan needs a plan of tools")
             .hint("add --plan-tools, or --grants FILE"));
     }
+    let answering = session::answering(&args.answers)?;
+    let looks = looks(args, out);
+    if looks {
+        input.insert(LOOK_FIRST.into(), json!(true));
+    }
     let options = RunOptions {
         grants,
         plan_tools: planned.then_some(outside),
         request,
         input,
-        answering: session::answering(&args.answers)?,
+        answering: Answering {
+            yes: answering.yes || args.plan,
+            ..answering
+        },
         limits: activation::limits(&session.pack, &args.limits)?.over(&session.budgets),
         session: None,
     };
     session.init("build", out)?;
-    activation::activate(
-        &session,
-        root,
-        args.answers.no_input,
-        out,
-        args.explain,
-        Start::New(options),
-    )
+    run(&session, root, args, looks, options, out)
+}
+
+/// Each change is shown before it is made: where that was asked for, and where a person at the terminal changes what is there.
+fn looks(args: &BuildArgs, out: &Output) -> bool {
+    let person = out.can_ask() && !args.answers.yes && out.is_text();
+    args.plan || (person && args.workflow.is_some())
+}
+
+/// One run, and another one for each wish of a user who looked and wants something to be otherwise.
+fn run(
+    session: &Session,
+    root: &Path,
+    args: &BuildArgs,
+    looks: bool,
+    mut options: RunOptions,
+    out: &Output,
+) -> Result<Exit, CliError> {
+    loop {
+        let look = looks.then(|| Look {
+            request: args.workflow.is_none().then(|| options.request.clone()),
+            wish: None,
+        });
+        let again = options.clone();
+        let asking = (args.answers.no_input, look);
+        let start = Start::New(options);
+        let ended = activation::look_and_activate(session, root, asking, out, args.explain, start)?;
+        let (exit, look) = ended;
+        let Some(wish) = look.and_then(|look| look.wish) else {
+            return Ok(exit);
+        };
+        out.note("nothing was written; once more with what you said");
+        options = RunOptions {
+            request: whole(&format!("{}\n{wish}", again.request))?,
+            ..again
+        };
+    }
 }
 
 /// A workflow of the project's own files is looked for before a run begins. Where an n8n keeps it, the run's first call finds out.

@@ -30,6 +30,7 @@ mod report;
 mod resume;
 mod run;
 mod runs;
+mod schema;
 mod serve;
 mod sessions;
 mod show;
@@ -98,6 +99,7 @@ pub enum Command {
     N8n(n8n::N8nCommand),
     Trust(trust::TrustArgs),
     Doctor(doctor::DoctorArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -158,6 +160,7 @@ impl Command {
             Command::N8n(command) => n8n::n8n(project, command, out),
             Command::Trust(args) => trust::trust(project, args, out),
             Command::Doctor(_) => doctor::doctor(project, out),
+            Command::Schema(args) => schema::schema(args, out),
             Command::Completions(args) => completions::completions(args, &mut whole()),
             Command::Man(args) => man::man(args, whole()),
         }

@@ -232,9 +232,7 @@ fn carry_out(
         arguments,
         change: change.as_ref(),
     };
-    let mut person = Terminal {
-        progress: progress.clone(),
-    };
+    let mut person = Terminal::new(&progress);
     let asker = out.can_ask().then_some(&mut person as &mut dyn run::Asker);
     let done = runtime::block_on_until(&cancel, async {
         let pushed = run::push(serving.clone(), &own, &answering, asker)

@@ -17,7 +17,7 @@ use std::path::Path;
 /// Take back what a run changed, all of it or down to one of its changes
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl undo\n  agentctl undo 20261121-1009 --to 2\n  agentctl undo --workflow orders\n  agentctl undo --workflow orders --to 0\n\nChanges are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers. State N is what change N left, 0 is what was there before the first. An undo is a change too: `--to` a later number brings back what was undone."
+    after_help = "Examples:\n  agentctl undo\n  agentctl undo 20261121-1009 --to 2\n  agentctl undo --plan\n  agentctl undo --workflow orders\n  agentctl undo --workflow orders --to 0\n\nChanges are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers. State N is what change N left, 0 is what was there before the first. An undo is a change too: `--to` a later number brings back what was undone."
 )]
 pub struct UndoArgs {
     /// The run whose changes are taken back; default: the active run
@@ -35,6 +35,9 @@ pub struct UndoArgs {
     /// Allow what would be asked: publish (the workflow is active, so that the change is live at once)
     #[arg(long, value_name = "GUARD", value_parser = ["publish"])]
     pub allow: Vec<String>,
+    /// Show what would be taken back, and change nothing
+    #[arg(long)]
+    pub plan: bool,
     /// Never ask on the terminal
     #[arg(long)]
     pub no_input: bool,
@@ -49,9 +52,7 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
     session.init("undo", out)?;
     let mut observer = RunObserver::new(out, None);
     let progress = observer.progress.clone();
-    let mut terminal = Terminal {
-        progress: progress.clone(),
-    };
+    let mut terminal = Terminal::new(&progress);
     let can_ask = !args.no_input && out.can_ask();
     let asker = can_ask.then_some(&mut terminal as &mut dyn Asker);
     let context = session.context(&mut observer, asker);
@@ -59,6 +60,7 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         to: args.to,
         force: args.force,
         allow_publish: args.allow.iter().any(|guard| guard == "publish"),
+        plan: args.plan,
     };
     let done = runtime::block_on_until(&session.cancel, run::undo_by(context, what, terms))?;
     progress.finish();
@@ -69,7 +71,13 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
     out.answer(
         Exit::Complete,
         || text(&report, args),
-        || in_words(&report, LISTED),
+        || {
+            let mut listed = in_words(&report, LISTED);
+            if let Some(map) = listed.as_object_mut().filter(|_| args.plan) {
+                map.insert("plan".into(), true.into());
+            }
+            listed
+        },
     )
 }
 
@@ -95,6 +103,9 @@ fn text(report: &UndoReport, args: &UndoArgs) -> String {
             report.run_id
         ));
     }
+    if args.plan && !report.resources.is_empty() {
+        text.push_str("nothing was changed: without --plan this is done\n");
+    }
     if let Some(number) = report.redo {
         text.push_str(&format!(
             "next: agentctl undo {} --to {number} takes this undo back\n",
@@ -105,18 +116,19 @@ fn text(report: &UndoReport, args: &UndoArgs) -> String {
 }
 
 fn how(item: &Undone, args: &UndoArgs) -> String {
+    let would = if args.plan { "would be " } else { "" };
     let then = match (item.to, &args.workflow) {
         (0, None) => "it was before the run".to_owned(),
         (0, Some(_)) => "it was before its first change".to_owned(),
         (number, _) => format!("change {number} left it"),
     };
     match item.what {
-        UndoneHow::PutBack => format!("put back as {then}"),
+        UndoneHow::PutBack => format!("{would}put back as {then}"),
         UndoneHow::Removed if item.to == 0 && args.workflow.is_none() => {
-            "removed: the run had created it".to_owned()
+            format!("{would}removed: the run had created it")
         }
-        UndoneHow::Removed => "removed: it did not exist then".to_owned(),
-        UndoneHow::Restored => format!("restored as {then}"),
+        UndoneHow::Removed => format!("{would}removed: it did not exist then"),
+        UndoneHow::Restored => format!("{would}restored as {then}"),
         UndoneHow::Unchanged => format!("already as {then}"),
     }
 }

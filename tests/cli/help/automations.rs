@@ -261,6 +261,9 @@ fn mcp() {
               - claude: Claude Code: a command to run
               - codex:  Codex: a part of config.toml
               - goose:  goose: a part of config.yaml
+              - cursor: Cursor: .cursor/mcp.json
+              - vscode: VS Code: .vscode/mcp.json
+              - json:   Clients that read "mcpServers", like Claude Code's .mcp.json
 
     Examples:
       agentctl mcp serve --role builder

@@ -389,3 +389,24 @@ fn report() {
     looks like a secret is hidden in it.
     ");
 }
+
+#[test]
+fn schema() {
+    insta::assert_snapshot!(help("schema"), @"
+    Print the JSON Schema of an answer or a file, for programs that read or write it
+
+    Usage: agentctl schema [OPTIONS] [NAME]
+
+    Arguments:
+      [NAME]
+              Which one; without it they are listed
+
+    Options:
+    Examples:
+      agentctl schema
+      agentctl schema qa > qa.schema.json
+
+    The same files stand in docs/schemas. Keys that a schema does not name may come in a later version
+    where it says so; names and meanings stay.
+    ");
+}

@@ -40,13 +40,13 @@ fn chat() {
           --model-for <AGENT=MODEL>
               The model of one agent
 
-          --pack <PACK>
-              Which pack (`agentctl packs list`); default: [packs] default of agentctl.toml, else
-              n8n-builder
-
           --record <FILE>
               Keep what the models and tools are asked and answer in a new file, without secrets; with
               --replay: the old answers to what is asked now
+
+          --pack <PACK>
+              Which pack (`agentctl packs list`); default: [packs] default of agentctl.toml, else
+              n8n-builder
 
           --replay <FILE>
               Take the models' answers from such a file; what is asked otherwise than there fails

@@ -151,6 +151,7 @@ fn agentctl_itself() {
       trust        Say that what a project folder overrides may count: its servers, agents, flow,
                    policy, skills, catalog and settings
       doctor       Check this machine and this project: what works, what does not, what to do
+      schema       Print the JSON Schema of an answer or a file, for programs that read or write it
       completions  Print a shell completion script
       man          Print the manual page, or write one page for each command
       help         Print this message or the help of the given subcommand(s)
@@ -180,6 +181,9 @@ fn agentctl_itself() {
 
       -q, --quiet
               No progress on stderr, only errors and questions
+
+      -v, --verbose
+              Every step and every call of a tool on stderr
 
           --allow-loose-policy
               Let the project's agents/policy.yaml allow more than the built-in policy; the run's

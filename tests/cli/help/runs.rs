@@ -50,6 +50,11 @@ fn build() {
               Show what became of each word of the request (`agentctl explain` shows it without
               building)
 
+          --plan
+              Look first: take every recommendation, show the workflow as it would be with the diff and
+              what would be left to do, and write nothing before your yes. Without a terminal the run
+              waits for it
+
       -y, --yes
               Take every recommendation; a required question without one still stops the run
 
@@ -88,10 +93,13 @@ fn build() {
     Examples:
       agentctl build "When a webhook receives an order over 100 EUR, post it to Slack #sales"
       agentctl build --workflow workflows/orders.json "post to #orders instead of #sales"
+      agentctl build --plan "Every Monday at 8 mail the open Xero invoices to ap@example.com"
       agentctl build --yes --output-format json "Every Monday at 8 mail the open Xero invoices to
       ap@example.com"
       agentctl build --answers answers.json "Tell me when a build fails"
 
+    On a terminal a change of a workflow that is there is shown before it is written, as with --plan;
+    --yes writes at once.
     Without a terminal, unanswered questions end the run with exit code 4; go on with
     `agentctl answer RUN ID=VALUE` or `agentctl resume --answers FILE`.
     "#);
@@ -405,7 +413,7 @@ fn usage() {
 
 #[test]
 fn undo() {
-    insta::assert_snapshot!(help("undo"), @r"
+    insta::assert_snapshot!(help("undo"), @"
     Take back what a run changed, all of it or down to one of its changes
 
     Usage: agentctl undo [OPTIONS] [RUN]
@@ -430,12 +438,16 @@ fn undo() {
 
               [possible values: publish]
 
+          --plan
+              Show what would be taken back, and change nothing
+
           --no-input
               Never ask on the terminal
 
     Examples:
       agentctl undo
       agentctl undo 20261121-1009 --to 2
+      agentctl undo --plan
       agentctl undo --workflow orders
       agentctl undo --workflow orders --to 0
 

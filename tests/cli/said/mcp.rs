@@ -120,8 +120,8 @@ fn serve() {
     exit code 0
     # ~/.codex/config.toml
     [mcp_servers.agentctl]
-    command = "agentctl"
-    args = ["mcp", "serve", "--role", "builder"]
+    command = "[AGENTCTL]"
+    args = ["--project", "[PROJECT]", "mcp", "serve", "--role", "builder"]
     "#);
     insta::assert_snapshot!(project.said("mcp serve --role builder --http 10.0.0.1:80"), @r"
     exit code 2

@@ -179,3 +179,22 @@ fn bench() {
     hint: docs/bench.md says what a request and its expectations are made of
     ");
 }
+
+#[test]
+fn schema() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("schema"), @"
+    exit code 0
+    answers  a file for --answers
+    build    build, resume, answer with --output-format json
+    events   a line of build, resume, answer with --output-format stream-json
+    qa       qa with --output-format json
+    show     show with --output-format json
+    ");
+    insta::assert_snapshot!(project.said("schema qaa"), @r#"
+    exit code 2
+    -- stderr --
+    error: there is no schema "qaa"; did you mean "qa"?
+    hint: there are: answers, build, events, qa, show
+    "#);
+}

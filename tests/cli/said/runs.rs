@@ -54,35 +54,13 @@ fn build() {
     -- stderr --
     model: offline (no key needed; it reads plain requests and asks about the rest)
     run [RUN] (n8n-builder)
-      learned
-        researcher → search_learnings query=
-        ✓ search_learnings index: # Learnings index Generated: agentctl learnings index. Read by id. , plans: 0, learnings: 0
-      clarify
-      questions
     ▶ research
-      research
-        researcher → list_workflows wanted={4 keys}
-        ✓ list_workflows workflows: 0, total: 0
-        researcher → search_templates query=slack wanted={4 keys} limit=5
-        ✓ search_templates templates: 0, note: the embedded backend has no templates
-        researcher → search_nodes query=n8n-nodes-base.slack limit=3
-        ✓ search_nodes nodes: 3
     ▶ decision
-      decide
-      blueprint
     ▶ build
-      build
-        builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
-        ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+        ✓ orders-over-100-eur-to-slack: made, 3 nodes
     ▶ validate
-      qa_loop[1]/validate
-        qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
-        ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
         qa: pass, 0 errors, 1 warnings
     ▶ test
-      qa_loop[1]/test
-        qa → rehearse_workflow workflow_id=orders-over-100-eur-to-slack
-        failed rehearse_workflow the embedded backend cannot execute workflows: not executed
         qa: pass, 0 errors, 0 warnings
     ▶ complete
     "#);
@@ -116,16 +94,6 @@ fn answer_and_resume() {
     -- stderr --
     model: offline (no key needed; it reads plain requests and asks about the rest)
     run [RUN] (n8n-builder)
-      learned
-        researcher → search_learnings query=
-        ✓ search_learnings index: # Learnings index Generated: agentctl learnings index. Read by id. , plans: 0, learnings: 0
-      clarify
-      questions
-        ? Where is "build" kept, or where does it come from: which system, tool, list or file holds it?
-        ? How is "a build fails" recognised: which check, value or deadline tells it, from which threshold on,…
-        ? How should it reach people: through which channel (e-mail, SMS, Slack, Telegram, WhatsApp …), and wh…
-        ? When should it start: on a schedule (how often, at what time), or on which event (trigger), and how …
-        ? What exactly should happen with "build", step by step: which text, accounts, commands or offers, and…
     "#);
     insta::assert_snapshot!(project.said("answer"), @"
     exit code 2
@@ -206,33 +174,13 @@ fn answer_and_resume() {
         ✓ detect: the build fails (file)
         ✓ recipient: Slack #dev (file)
         ✓ action: post the name of the build (file)
-      refine
     ▶ research
-      research
-        researcher → list_workflows wanted={4 keys}
-        ✓ list_workflows workflows: 0, total: 0
-        researcher → search_templates query=github slack wanted={4 keys} limit=5
-        ✓ search_templates templates: 0, note: the embedded backend has no templates
-        researcher → search_nodes query=n8n-nodes-base.github limit=3
-        ✓ search_nodes nodes: 3
-        researcher → search_nodes query=n8n-nodes-base.slack limit=3
-        ✓ search_nodes nodes: 3
     ▶ decision
-      decide
-      blueprint
     ▶ build
-      build
-        builder → create_workflow name=GitHub to Slack nodes=[5] connections={4 keys} settings={"executionOrder":"v1"}
-        ✓ create_workflow id: github-to-slack, name: GitHub to Slack, active: false, file: workflows/github-to-slack.json
+        ✓ github-to-slack: made, 5 nodes
     ▶ validate
-      qa_loop[1]/validate
-        qa → validate_workflow workflow_id=github-to-slack
-        ✓ validate_workflow id: github-to-slack, name: GitHub to Slack, active: false, file: workflows/github-to-slack.json
         qa: pass, 0 errors, 3 warnings
     ▶ test
-      qa_loop[1]/test
-        qa → rehearse_workflow workflow_id=github-to-slack
-        failed rehearse_workflow the embedded backend cannot execute workflows: not executed
         qa: pass, 0 errors, 0 warnings
     ▶ complete
     "#);

@@ -182,7 +182,6 @@ fn accept_and_undo() {
       as it was a moment ago: memory/runs/[RUN]/snapshots/001-orders-over-100-eur-to-slack-3b068641.json
     next: agentctl undo [RUN] --to 1 takes this undo back
     -- stderr --
-        snapshot of orders-over-100-eur-to-slack (3 nodes)
         orders-over-100-eur-to-slack put back: it was not there before
     "##);
     insta::assert_snapshot!(project.said("undo"), @r"

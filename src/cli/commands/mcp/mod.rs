@@ -1,6 +1,7 @@
 //! `agentctl mcp …`: the servers of `.mcp.json` and their tools, by hand. Never prints a secret of the file, and what a server
 //! says only as harmless text.
 
+mod client_config;
 mod serve;
 mod tools;
 

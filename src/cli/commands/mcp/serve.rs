@@ -1,5 +1,6 @@
 //! `agentctl mcp serve`: our tools for somebody else's agent, over stdio or HTTP on the loopback interface.
 
+use super::client_config::{ConfigFor, config};
 use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
@@ -12,8 +13,8 @@ use crate::trust::Kind;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_engine::run::{Observer, Serving, SessionTerms, ToolSessions};
 use agentctl_engine::store::Record;
-use agentctl_mcp::serve::{self, Token, http, stream};
-use clap::{Args, ValueEnum};
+use agentctl_mcp::serve::{Token, http, stream};
+use clap::Args;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -41,17 +42,6 @@ pub struct McpServeArgs {
     pub print_config: Option<ConfigFor>,
 }
 
-/// A client whose configuration is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ConfigFor {
-    /// Claude Code: a command to run
-    Claude,
-    /// Codex: a part of config.toml
-    Codex,
-    /// goose: a part of config.yaml
-    Goose,
-}
-
 fn loopback(text: &str) -> Result<std::net::SocketAddr, String> {
     let numeric = text.replacen("localhost:", "127.0.0.1:", 1);
     let address: std::net::SocketAddr = numeric
@@ -65,7 +55,7 @@ fn loopback(text: &str) -> Result<std::net::SocketAddr, String> {
 }
 
 /// Where the token is read from; on a command line every process of the machine could read it.
-const TOKEN_VARIABLE: &str = "AGENTCTL_MCP_TOKEN";
+pub(super) const TOKEN_VARIABLE: &str = "AGENTCTL_MCP_TOKEN";
 
 /// How long a call waits for a build that has the project.
 const LOCK_WAIT: Duration = Duration::from_secs(10);
@@ -111,7 +101,7 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
         pack: session.pack,
         gateway: session.gateway,
         effects: Box::new(session.effects),
-        observer: Mutex::new(Box::new(Log(Progress::new(out)))),
+        observer: Mutex::new(Box::new(Log(Progress::log(out)))),
         terms,
         lock_wait: LOCK_WAIT,
     }));
@@ -176,68 +166,5 @@ impl Observer for Log {
     }
     fn note(&mut self, text: &str) {
         self.0.line(&plain_long(text));
-    }
-}
-
-/// What to paste into a client's configuration. The token is named by its variable, never written.
-fn config(client: ConfigFor, root: &Path, args: &McpServeArgs) -> Result<String, CliError> {
-    let mut command: Vec<String> = Vec::new();
-    if root != Path::new(".") {
-        command.extend(["--project".to_owned(), root.display().to_string()]);
-    }
-    command.extend(["mcp", "serve", "--role", &args.role].map(str::to_owned));
-    if let Some(workflow) = &args.workflow {
-        command.extend(["--workflow".to_owned(), workflow.clone()]);
-    }
-    for node in &args.scope {
-        command.extend(["--scope".to_owned(), node.clone()]);
-    }
-    let url = match args.http {
-        None => None,
-        Some(address) if address.port() == 0 => {
-            return Err(CliError::usage("a client must know the port")
-                .hint("give one: --http 127.0.0.1:8137"));
-        }
-        Some(address) => Some(format!("http://{address}{}", http::PATH)),
-    };
-    let name = serve::SERVER_NAME;
-    let quoted: Vec<String> = command.iter().map(|word| quoted(word)).collect();
-    let list = format!("[{}]", quoted.join(", "));
-    Ok(match (client, url) {
-        (ConfigFor::Claude, None) => {
-            let words: Vec<String> = command.iter().map(|word| shell(word)).collect();
-            format!("claude mcp add {name} -- {name} {}\n", words.join(" "))
-        }
-        (ConfigFor::Claude, Some(url)) => format!(
-            "claude mcp add --transport http {name} {url} --header \"Authorization: Bearer ${TOKEN_VARIABLE}\"\n"
-        ),
-        (ConfigFor::Codex, None) => format!(
-            "# ~/.codex/config.toml\n[mcp_servers.{name}]\ncommand = {:?}\nargs = {list}\n",
-            name
-        ),
-        (ConfigFor::Codex, Some(url)) => format!(
-            "# ~/.codex/config.toml\n[mcp_servers.{name}]\nurl = {url:?}\nbearer_token_env_var = {TOKEN_VARIABLE:?}\n"
-        ),
-        (ConfigFor::Goose, None) => format!(
-            "# ~/.config/goose/config.yaml\nextensions:\n  {name}:\n    enabled: true\n    type: stdio\n    name: {name}\n    cmd: {name}\n    args: {list}\n    timeout: 300\n"
-        ),
-        (ConfigFor::Goose, Some(url)) => format!(
-            "# ~/.config/goose/config.yaml\nextensions:\n  {name}:\n    enabled: true\n    type: streamable_http\n    name: {name}\n    uri: {url:?}\n    env_keys: [{TOKEN_VARIABLE}]\n    headers:\n      Authorization: \"Bearer ${{{TOKEN_VARIABLE}}}\"\n    timeout: 300\n"
-        ),
-    })
-}
-
-/// A text as JSON writes it, which TOML and YAML read too.
-fn quoted(word: &str) -> String {
-    serde_json::Value::from(word).to_string()
-}
-
-/// One word of a shell's command line.
-fn shell(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

@@ -1,0 +1,78 @@
+//! `agentctl schema [NAME]`: JSON Schemas of what agentctl prints and reads, for programs that read or write it.
+
+use crate::cli::error::{CliError, Exit};
+use crate::cli::layout::words;
+use crate::cli::output::Output;
+use agentctl_engine::nearest::nearest;
+use clap::Args;
+use serde_json::{Value, json};
+
+/// Print the JSON Schema of an answer or a file, for programs that read or write it
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl schema\n  agentctl schema qa > qa.schema.json\n\nThe same files stand in docs/schemas. Keys that a schema does not name may come in a later version where it says so; names and meanings stay."
+)]
+pub struct SchemaArgs {
+    /// Which one; without it they are listed
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+struct Published {
+    name: &'static str,
+    of: &'static str,
+    text: &'static str,
+}
+
+const ALL: [Published; 5] = [
+    Published {
+        name: "answers",
+        of: "a file for --answers",
+        text: include_str!("../../../docs/schemas/answers.schema.json"),
+    },
+    Published {
+        name: "build",
+        of: "build, resume, answer with --output-format json",
+        text: include_str!("../../../docs/schemas/build.schema.json"),
+    },
+    Published {
+        name: "events",
+        of: "a line of build, resume, answer with --output-format stream-json",
+        text: include_str!("../../../docs/events.schema.json"),
+    },
+    Published {
+        name: "qa",
+        of: "qa with --output-format json",
+        text: include_str!("../../../docs/schemas/qa.schema.json"),
+    },
+    Published {
+        name: "show",
+        of: "show with --output-format json",
+        text: include_str!("../../../docs/schemas/show.schema.json"),
+    },
+];
+
+pub fn schema(args: &SchemaArgs, out: &Output) -> Result<Exit, CliError> {
+    let Some(name) = &args.name else {
+        let row = |one: &Published| [one.name.to_owned(), one.of.to_owned()];
+        let listed = |one: &Published| json!({"name": one.name, "of": one.of});
+        return out.answer(
+            Exit::Complete,
+            || words(ALL.iter().map(row)),
+            || json!({"schemas": ALL.iter().map(listed).collect::<Vec<_>>()}),
+        );
+    };
+    let Some(found) = ALL.iter().find(|one| one.name == name) else {
+        let near = nearest(name, ALL.iter().map(|one| one.name));
+        let names: Vec<&str> = ALL.iter().map(|one| one.name).collect();
+        return Err(
+            CliError::usage(format!("there is no schema {name:?}{near}"))
+                .hint(format!("there are: {}", names.join(", "))),
+        );
+    };
+    out.answer(
+        Exit::Complete,
+        || found.text.to_owned(),
+        || serde_json::from_str(found.text).unwrap_or(Value::Null),
+    )
+}

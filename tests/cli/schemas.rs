@@ -1,0 +1,96 @@
+//! The published schemas, held against what the program really prints.
+
+use super::support::Project;
+use serde_json::Value;
+
+/// The schema as the program prints it.
+fn schema(project: &Project, name: &str) -> jsonschema::Validator {
+    let printed = project.run(&["schema", name]).json();
+    jsonschema::validator_for(&printed).unwrap()
+}
+
+fn fits(schema: &jsonschema::Validator, answer: &Value) {
+    let wrong: Vec<String> = schema
+        .iter_errors(answer)
+        .map(|e| format!("{}: {e}", e.instance_path()))
+        .collect();
+    assert_eq!(wrong, [""; 0], "{answer:#}");
+}
+
+const ORDERS: &str = "When a webhook receives an order over 100 EUR, post it to Slack #sales";
+
+#[test]
+fn what_build_prints_fits_however_it_ends() {
+    let project = Project::new();
+    let build = schema(&project, "build");
+    let requests = [
+        &["--yes", ORDERS][..],
+        &[
+            "--no-input",
+            "post our new stuff on social media automatically",
+        ],
+        &[
+            "--plan",
+            "Every Monday at 8 mail the open Xero invoices to ap@example.com",
+        ],
+        &["--yes", "Delete all my workflows"],
+        &[
+            "--yes",
+            "Every day at 9:00 frobnicate the moon and post it to Slack #dev",
+        ],
+    ];
+    for request in requests {
+        let args = [&["build", "--output-format", "json"], request].concat();
+        let ran = project.run(&args);
+        let answer = ran.json();
+        assert_eq!(answer["exit_code"], ran.code, "{request:?}: {}", ran.stderr);
+        fits(&build, &answer);
+    }
+}
+
+#[test]
+fn what_qa_and_show_print_fits() {
+    let project = Project::new();
+    assert_eq!(project.run(&["build", "--yes", ORDERS]).code, 0);
+    project.write("workflows/broken.json", "{\"nodes\": [");
+    project.write("workflows/other.json", "{}");
+    project.write("workflows/odd.json", r#"[{"name": "a", "nodes": [{"id": "1", "name": "X", "type": "no.such", "typeVersion": 1, "position": [0, 0], "parameters": {}}], "connections": {}}, {"nodes": []}]"#);
+    let qa = schema(&project, "qa");
+    for more in [
+        &[][..],
+        &["--baseline", "known.json", "--write-baseline"],
+        &["--baseline", "known.json"],
+        &["--fix", "--dry-run"],
+    ] {
+        let args = [&["qa", "workflows", "--output-format", "json"], more].concat();
+        fits(&qa, &project.run(&args).json());
+    }
+    let show = schema(&project, "show");
+    fits(
+        &show,
+        &project
+            .run(&["show", "workflows/odd.json", "--output-format", "json"])
+            .json(),
+    );
+}
+
+#[test]
+fn every_schema_stands_in_the_docs_and_is_one() {
+    let project = Project::new();
+    let listed = project.run(&["schema", "--output-format", "json"]).json();
+    let names: Vec<&str> = listed["schemas"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
+    for name in &names {
+        schema(&project, name);
+    }
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().file_name().into_string().unwrap();
+        let name = file.strip_suffix(".schema.json").unwrap();
+        assert!(names.contains(&name), "{file} is not published");
+    }
+}
