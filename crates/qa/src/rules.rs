@@ -10,6 +10,7 @@ macro_rules! file_rules {
         pub const FILE_RULES: &[Rule] = &[$(Rule {
             code: $code,
             severity: Severity::Error,
+            half: validate::Half::Structure,
             reason: $reason,
             page: concat!("# ", $code, "\n\n", $reason, ".\n\n", $fix, "\n"),
         }),*];

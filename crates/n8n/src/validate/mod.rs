@@ -44,7 +44,7 @@ pub(crate) use plain_path::is_plain_path;
 use rayon::prelude::*;
 use references::References;
 use report::Report;
-pub use rules::{RULES, Rule, rule};
+pub use rules::{Half, RULES, Rule, rule};
 use serde_json::Value;
 use subject::{MANY, NodeView, SHARE, Subject, Types};
 
