@@ -2,13 +2,13 @@
 
 use super::load_steps::Steps;
 use super::model::{
-    AgentSpec, AskSpec, ChooserSpec, Claim, ConversationSpec, QuestionSpec, ToolStepSpec,
+    AgentSpec, AskSpec, ChooserSpec, Claim, ConversationSpec, MustCall, QuestionSpec, ToolStepSpec,
 };
 use super::scope::CLAIM_VARIABLES;
 use crate::condition::Condition;
 use crate::nearest::nearest;
 use agentctl_base::foreign::split_foreign;
-use agentctl_base::yaml::Node;
+use agentctl_base::yaml::{Node, Place};
 use indexmap::IndexMap;
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ pub(super) const AGENT_KEYS: &[&str] = &[
     "maps",
     "contract",
     "verify",
+    "must_call",
     "max_turns",
     "conversation",
     "speak",
@@ -74,6 +75,7 @@ impl Steps<'_, '_> {
             self.reader.schema(n)
         });
         let verify = self.claims(node);
+        let must_call = self.must_call(node).map(Box::new);
         let max_turns = node
             .get("max_turns")
             .and_then(|n| self.reader.count(n, "max_turns"));
@@ -90,9 +92,10 @@ impl Steps<'_, '_> {
             maps,
             contract: contract?,
             verify,
+            must_call,
             max_turns,
             conversation,
-            speak,
+            speak: speak.map(String::into_boxed_str),
             reply_guard: reply_guard.map(String::into_boxed_str),
             calls: Arc::default(),
         })
@@ -211,6 +214,18 @@ impl Steps<'_, '_> {
         verify
     }
 
+    fn must_call(&mut self, node: &Node) -> Option<MustCall> {
+        let node = node.get("must_call")?;
+        let what = "`must_call`";
+        self.reader.keys(node, what, &["tool", "fresh"]);
+        let tool = self.reader.required(node, "tool", what)?;
+        let place = tool.place;
+        let tool = self.reader.text(tool, "a tool")?;
+        self.known_tool(place, &tool);
+        let fresh = self.reader.flag(node, "fresh", false);
+        Some(MustCall { tool, fresh })
+    }
+
     /// `by: {agent: …}` of a route.
     pub(super) fn chooser(&mut self, node: &Node, what: &str) -> Option<ChooserSpec> {
         let of = format!("`by` of {what}");
@@ -318,16 +333,20 @@ impl Steps<'_, '_> {
         })
     }
 
+    fn known_tool(&mut self, place: Place, tool: &str) {
+        if let Some(vocabulary) = self.reader.known.vocabulary
+            && !vocabulary.is_tool(tool)
+            // Which tools another server has is not known here; the policy must name them.
+            && split_foreign(tool).is_none()
+        {
+            let hint = nearest(tool, vocabulary.tools().iter().map(|tool| tool.name));
+            self.add(place, format!("there is no tool {tool:?}{hint}"));
+        }
+    }
+
     pub(super) fn tool(&mut self, node: &Node, name: &Node, what: &str) -> Option<ToolStepSpec> {
         let tool = self.reader.text(name, "a tool")?;
-        if let Some(vocabulary) = self.reader.known.vocabulary
-            && !vocabulary.is_tool(&tool)
-            // Which tools another server has is not known here; the policy must name them.
-            && split_foreign(&tool).is_none()
-        {
-            let hint = nearest(&tool, vocabulary.tools().iter().map(|tool| tool.name));
-            self.add(name.place, format!("there is no tool {tool:?}{hint}"));
-        }
+        self.known_tool(name.place, &tool);
         let role = self.reader.required(node, "role", what);
         let role = role.and_then(|n| {
             let role = self.reader.text(n, "a role")?;

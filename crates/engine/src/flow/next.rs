@@ -342,7 +342,7 @@ impl Walker<'_> {
             max_turns: spec.max_turns.unwrap_or(self.flow.limits.max_turns),
             tools: true,
             conversation: brief.conversation.clone(),
-            speak: spec.speak.clone(),
+            speak: spec.speak.as_deref().map(str::to_owned),
         }
     }
 

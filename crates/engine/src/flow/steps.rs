@@ -66,14 +66,24 @@ pub struct AgentSpec {
     /// JSON Schema of the answer.
     pub contract: Schema,
     pub verify: Vec<Claim>,
+    /// What has to be called before the answer is taken.
+    pub must_call: Option<Box<MustCall>>,
     pub max_turns: Option<u32>,
     pub conversation: Option<ConversationSpec>,
     /// The key of the answer whose text is shown while it comes.
-    pub speak: Option<String>,
+    pub speak: Option<Box<str>>,
     /// The key of the answer that is a reply to a person: what it says is held against what was done.
     pub reply_guard: Option<Box<str>>,
     /// The flows that the agent calls as tools, each a step of the tool's name that calls it. Set when the pack is put together.
     pub calls: Arc<Vec<Step>>,
+}
+
+/// A tool whose last call in the step must have passed: it is ok, and its answer does not say `passed: false`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MustCall {
+    pub tool: String,
+    /// No call of the step may have changed something since.
+    pub fresh: bool,
 }
 
 /// What was said, as messages before the agent's task.

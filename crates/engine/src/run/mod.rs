@@ -31,6 +31,7 @@ mod history;
 mod inspect;
 mod limits;
 mod models;
+mod must_call;
 mod options;
 mod plan_tools;
 mod projection;

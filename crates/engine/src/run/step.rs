@@ -6,6 +6,7 @@ use super::{
     ask_model::{Asked, Asking},
     claims::{self, Evidence},
     driver::{Driver, Stop},
+    must_call::not_called,
     under_way::{Came, UnderWay},
 };
 use crate::{
@@ -346,6 +347,16 @@ impl<'a> Driver<'a> {
             rule: format!("claims: {}", c.claim),
             message: c.message,
         }));
+        let must = self.spec(step).and_then(|spec| spec.must_call.as_deref());
+        if let Some(must) = must
+            && let Some(message) = not_called(must, self.recorder.view.trace(&step.path))
+        {
+            refusals.push(PatchRefusal {
+                field: "answer".into(),
+                rule: "must_call".into(),
+                message,
+            });
+        }
         Ok((refusals, patch))
     }
 }

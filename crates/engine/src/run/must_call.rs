@@ -1,0 +1,132 @@
+//! What an agent has to have called before its answer is taken, and how its last call of it went. A fold of the step's own calls.
+
+use crate::flow::MustCall;
+use crate::store::Event;
+use crate::view::Trace;
+use agentctl_base::model::ToolStatus;
+
+/// Whether a call did what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Called {
+    Not,
+    /// It was refused or failed, or its answer says `passed: false`.
+    Failed,
+    /// Something was changed since.
+    Stale,
+    Passed,
+}
+
+/// Why the answer is not taken, in words for the agent; None: it may be. A call passes when it is ok and its answer does not say
+/// `passed: false`.
+pub(super) fn not_called(must: &MustCall, trace: Option<&Trace>) -> Option<String> {
+    let tool = &must.tool;
+    Some(match called(must, trace) {
+        Called::Passed => return None,
+        Called::Not => format!("call {tool} before you answer"),
+        Called::Failed => format!("{tool} did not pass; mend what it found and call it again"),
+        Called::Stale => {
+            format!("you changed something after {tool} passed; call it again before you answer")
+        }
+    })
+}
+
+fn called(must: &MustCall, trace: Option<&Trace>) -> Called {
+    let mut last = Called::Not;
+    let Some(trace) = trace else { return last };
+    for (id, result) in &trace.results {
+        if result.name == must.tool {
+            let passed = result.content.get("passed").and_then(|p| p.as_bool());
+            last = match result.status == ToolStatus::Ok && passed != Some(false) {
+                true => Called::Passed,
+                false => Called::Failed,
+            };
+            continue;
+        }
+        let changes = matches!(
+            trace.begun.get(id),
+            Some(Event::ToolIntent { mutates: true, .. })
+        );
+        let may_have = matches!(result.status, ToolStatus::Ok | ToolStatus::Unknown);
+        if must.fresh && changes && may_have && last == Called::Passed {
+            last = Called::Stale;
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agentctl_base::decision::Decision;
+    use agentctl_base::model::{ToolCall, ToolResult};
+    use serde_json::{Value, json};
+
+    /// Calls in order: name, whether it changes something, status, answer.
+    fn trace(calls: &[(&str, bool, ToolStatus, Value)]) -> Trace {
+        let mut trace = Trace::default();
+        for (at, (name, mutates, status, content)) in calls.iter().enumerate() {
+            let id = format!("c{at}");
+            let intent = Event::ToolIntent {
+                step: "s".into(),
+                role: "r".into(),
+                call: ToolCall {
+                    id: id.clone(),
+                    name: (*name).to_owned(),
+                    arguments: "{}".into(),
+                },
+                decision: Decision::Allow { rule: "r".into() },
+                mutates: *mutates,
+                expect: None,
+                carries: None,
+            };
+            trace.begun.insert(id.clone(), intent);
+            let result = ToolResult {
+                call_id: id.clone(),
+                name: (*name).to_owned(),
+                status: *status,
+                content: content.clone(),
+            };
+            trace.results.insert(id, result);
+        }
+        trace
+    }
+
+    #[test]
+    fn an_answer_is_taken_after_a_check_that_passed_and_no_change_since() {
+        use ToolStatus::{Failed, Ok, Refused, Unknown};
+        let check = || ("check", false, Ok, json!({"passed": true}));
+        let change = |status| ("change", true, status, json!({}));
+        let must = |fresh| MustCall {
+            tool: "check".into(),
+            fresh,
+        };
+        for (calls, wanted) in [
+            (vec![], Called::Not),
+            (vec![change(Ok)], Called::Not),
+            (vec![check()], Called::Passed),
+            (vec![change(Ok), check()], Called::Passed),
+            (vec![check(), change(Ok)], Called::Stale),
+            (vec![check(), change(Unknown)], Called::Stale),
+            // What was not done changes nothing.
+            (
+                vec![check(), change(Refused), change(Failed)],
+                Called::Passed,
+            ),
+            (vec![check(), change(Ok), check()], Called::Passed),
+            (
+                vec![check(), ("check", false, Ok, json!({"passed": false}))],
+                Called::Failed,
+            ),
+            (vec![("check", false, Failed, json!({}))], Called::Failed),
+            // An answer that says nothing of it is a success.
+            (vec![("check", false, Ok, json!({}))], Called::Passed),
+        ] {
+            let trace = trace(&calls);
+            assert_eq!(called(&must(true), Some(&trace)), wanted, "{calls:?}");
+        }
+        let changed = trace(&[check(), change(Ok)]);
+        assert_eq!(not_called(&must(false), Some(&changed)), None);
+        assert!(not_called(&must(true), Some(&changed)).is_some());
+        assert!(not_called(&must(false), None).is_some());
+    }
+}
