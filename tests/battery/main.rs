@@ -24,6 +24,7 @@ mod loss_gates;
 mod loss_served;
 mod loss_ways;
 mod orders;
+mod parts;
 mod policy;
 mod records;
 mod records_used;

@@ -20,7 +20,7 @@ macro_rules! arguments {
         }
         impl $name {
             /// As a model sees them.
-            fn schema() -> serde_json::Value {
+            pub(crate) fn schema() -> serde_json::Value {
                 let fields = [$((stringify!($field), arguments!(@need $need), $schema)),*];
                 $crate::arguments::closed(fields)
             }

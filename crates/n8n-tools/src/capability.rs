@@ -6,6 +6,14 @@ pub const LIST_WORKFLOWS: Capability = Capability::named("list-workflows");
 pub const GET_WORKFLOW: Capability = Capability::named("get-workflow");
 pub const CREATE_WORKFLOW: Capability = Capability::named("create-workflow");
 pub const UPDATE_WORKFLOW: Capability = Capability::named("update-workflow");
+/// Nodes and connections, no values.
+pub const EDIT_STRUCTURE: Capability = Capability::named("edit-structure");
+/// Values of nodes, and nothing else.
+pub const EDIT_PARAMETERS: Capability = Capability::named("edit-parameters");
+/// Single values of nodes.
+pub const READ_PARAMETERS: Capability = Capability::named("read-parameters");
+/// One half of a check, for whoever can mend what it finds.
+pub const VALIDATE_PART: Capability = Capability::named("validate-part");
 pub const AUTOFIX_WORKFLOW: Capability = Capability::named("autofix-workflow");
 pub const ROLLBACK_WORKFLOW: Capability = Capability::named("rollback-workflow");
 /// To a state of an earlier run: for flows, which keep which one.

@@ -3,6 +3,7 @@
 mod accounts;
 mod approvals;
 mod naming;
+mod parts;
 mod permission;
 mod reading;
 mod rehearsing;

@@ -6,6 +6,8 @@
 //! |---|---|
 //! | `guard.edit_scope` | in a fix cycle only nodes and edges in scope change |
 //! | `guard.scope` | in a fix cycle, what newly reads a node outside the scope is for the user to allow |
+//! | `guard.structure_only` | a call that edits the structure sets no values |
+//! | `guard.turn_scope` | values change only of nodes that the user's message is about, or that are new in the run |
 //! | `guard.wipe` | losing more than half of the nodes of the last state that a person accepted is for the user to allow; so is putting most of them behind a gate that the user's words do not name, or stopping each run at once |
 //! | `guard.publish` | an active workflow is edited only with the user's word, once in a run |
 //! | `guard.stale` | the workflow is what this run last read |
@@ -25,6 +27,8 @@ mod graph;
 mod outline;
 mod scope;
 mod scope_data;
+mod structure_only;
+mod turn_scope;
 mod wipe;
 
 pub use asked_for::is_asked_for;
@@ -33,6 +37,8 @@ pub use credentials::credentials;
 pub use outline::{Outline, Start, Starts};
 pub use scope::{Scope, WORKFLOW_ENTRY, edit_scope};
 pub use scope_data::scope_data;
+pub use structure_only::structure_only;
+pub use turn_scope::turn_scope;
 pub use wipe::{Loss, loss, wipe};
 
 use agentctl_base::decision::Decision;
@@ -43,6 +49,10 @@ pub use agentctl_engine::guards::rules::{PUBLISH, allow, ask, deny};
 pub const EDIT_SCOPE: &str = "guard.edit_scope";
 /// What a scope lets out, not what it lets change.
 pub const SCOPE: &str = "guard.scope";
+/// What whoever joins nodes may set.
+pub const STRUCTURE_ONLY: &str = "guard.structure_only";
+/// What of a workflow a message is about.
+pub const TURN_SCOPE: &str = "guard.turn_scope";
 pub const WIPE: &str = "guard.wipe";
 pub const STALE: &str = "guard.stale";
 pub const CREDENTIALS: &str = "guard.credentials";
@@ -64,6 +74,12 @@ pub fn hint(rule: &str) -> Option<&'static str> {
         }
         SCOPE => {
             "take the values from what the node in scope gets itself; if the fix needs another node's data, say which and why in your answer"
+        }
+        STRUCTURE_ONLY => {
+            "leave the values out: resource, operation, and what a node's connections follow from are structure, all else is set by whoever configures the nodes"
+        }
+        TURN_SCOPE => {
+            "set values of the nodes that the message names only; if another one must change, say which and why in your answer"
         }
         WIPE => {
             "edit nodes in place instead of removing, disabling or cutting them off; when a connection moves, disconnect and connect in one list; a condition goes before the nodes that it is about, not before most of the workflow"

@@ -75,6 +75,7 @@ impl N8n {
             credentials: guards::credentials(Some(&before.workflow), &result.workflow),
             after: result.workflow,
             notes,
+            part: None,
         };
         self.plan_replace(cx, before, edited, fix.expect_hash.as_deref(), exact)
     }

@@ -1,6 +1,7 @@
 //! `create_workflow`: a new workflow from all its nodes, or from operations on an empty one.
 
 use super::created::fill_added_versions;
+use super::edit::Part;
 use super::memory::memory;
 use super::n8n::N8n;
 use super::n8n::resource;
@@ -178,7 +179,7 @@ pub(super) fn tool() -> Tool<N8n> {
 
 impl Change for On<N8n, CreateWorkflow> {
     fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
-        Box::pin(self.on.plan_create(cx, &self.args, exact))
+        Box::pin(self.on.plan_create(cx, &self.args, Part::Whole, exact))
     }
 }
 
@@ -254,10 +255,11 @@ impl Act for Create {
 }
 
 impl N8n {
-    async fn plan_create(
+    pub(super) async fn plan_create(
         self: &Arc<Self>,
         cx: &mut Cx<'_>,
         create: &CreateWorkflow,
+        part: Part,
         exact: &Value,
     ) -> Planning {
         if let Some(id) = memory(cx.guards).created_as(&create.name) {
@@ -268,6 +270,12 @@ impl N8n {
             Ok(after) => after,
             Err(outcome) => return Ok(Err(outcome)),
         };
+        if part == Part::Structure {
+            let judged = guards::structure_only(&Workflow::empty(""), &after, self.catalog);
+            if matches!(judged, Decision::Deny { .. }) {
+                return Ok(Err(Outcome::Refused(judged)));
+            }
+        }
         // What the caller names is the user's to allow; what the program takes by type is not.
         let named = guards::credentials(None, &after);
         let attached = self.attach(cx, None, &mut after, exact).await?;

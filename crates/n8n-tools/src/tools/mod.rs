@@ -3,17 +3,22 @@
 
 mod accounts;
 mod activate_workflow;
+mod add_nodes;
 mod autofix_workflow;
 mod base;
 mod check_workflow;
+mod connect_nodes;
 mod content;
 mod create_workflow;
 mod created;
 mod deactivate_workflow;
 mod delete_workflow;
+mod edit;
+mod edit_structure;
 mod findings;
 mod get_execution;
 mod get_node;
+mod get_node_parameter;
 mod get_template;
 mod get_workflow;
 mod list_executions;
@@ -21,10 +26,13 @@ mod list_versions;
 mod list_workflows;
 mod memory;
 mod n8n;
+mod new_workflow;
 mod perform;
 mod push;
 mod rehearsal;
 mod rehearse_workflow;
+mod remove_connection;
+mod remove_node;
 mod replace;
 mod restore_workflow;
 mod rollback_workflow;
@@ -35,7 +43,9 @@ mod settle;
 mod show_workflow;
 mod shown;
 mod trigger_workflow;
+mod update_node_parameters;
 mod update_workflow;
+mod validate_half;
 mod validate_workflow;
 
 pub use memory::{ACCOUNTS, LET_ACT, N8nMemory, TEST_HOSTS, Validation, WORKFLOW, memory};
@@ -58,26 +68,36 @@ use std::sync::Arc;
 fn table() -> Vec<Tool<N8n>> {
     vec![
         activate_workflow::tool(),
+        add_nodes::tool(),
         autofix_workflow::tool(),
         check_workflow::tool(),
+        connect_nodes::tool(),
         create_workflow::tool(),
         deactivate_workflow::tool(),
         delete_workflow::tool(),
+        edit_structure::tool(),
         get_execution::tool(),
         get_node::tool(),
+        get_node_parameter::tool(),
         get_template::tool(),
         get_workflow::tool(),
         list_executions::tool(),
         list_versions::tool(),
         list_workflows::tool(),
+        new_workflow::tool(),
         rehearse_workflow::tool(),
+        remove_connection::tool(),
+        remove_node::tool(),
         restore_workflow::tool(),
         rollback_workflow::tool(),
         search_nodes::tool(),
         search_templates::tool(),
         show_workflow::tool(),
         trigger_workflow::tool(),
+        update_node_parameters::tool(),
         update_workflow::tool(),
+        validate_half::configuration(),
+        validate_half::structure(),
         validate_workflow::tool(),
     ]
 }

@@ -41,6 +41,8 @@ pub(super) struct Edited {
     pub notes: Map<String, Value>,
     /// What the caller does to credentials; what the program takes by type is not the caller's doing.
     pub credentials: Decision,
+    /// What is said of the part of the workflow that the tool may touch; None: it may touch all.
+    pub part: Option<Decision>,
 }
 
 struct Replace {
@@ -141,6 +143,7 @@ impl N8n {
             after,
             notes,
             credentials,
+            part,
         } = edited;
         let mut reserved = vec![reserve(
             guards::stale(
@@ -160,6 +163,9 @@ impl N8n {
             content.insert("changed".into(), Value::Bool(false));
             content.extend(notes);
             return Ok(Err(Outcome::Ok(Value::Object(content))));
+        }
+        if let Some(decision) = part {
+            reserved.push(reserve(decision, &before, "edit", exact));
         }
         let scope = self.given_scope(cx, &before)?;
         if let Some(scope) = &scope {

@@ -1,0 +1,58 @@
+//! `add_nodes`: new nodes, not connected yet.
+
+use super::edit::{Edit, Part};
+use super::n8n::N8n;
+use crate::arguments::{arguments, object, text, workflow_id};
+use crate::capability as can;
+use crate::tool::{On, Tool};
+use agentctl_base::BoxFuture;
+use agentctl_engine::toolset::{Change, Cx, Head, Planning};
+use agentctl_n8n::edit::NewNode;
+use agentctl_n8n::{EditOp, Workflow};
+use serde_json::{Value, json};
+
+arguments! {
+    AddNodes {
+        required workflow_id: String = workflow_id();
+        required nodes: Vec<NewNode> = json!({"type": "array", "minItems": 1, "items": node()});
+    }
+}
+
+fn node() -> Value {
+    object(
+        json!({
+            "name": text("unique in the workflow"),
+            "type": text("full type name, e.g. n8n-nodes-base.slack"),
+            "typeVersion": {"type": "number"},
+            "parameters": {"type": "object", "description": "resource, operation, and what the node's connections follow from; no values"},
+        }),
+        &["name", "type"],
+    )
+}
+
+pub(super) fn tool() -> Tool<N8n> {
+    Tool::change::<AddNodes>(Head {
+        idempotent: false,
+        ..Head::new(
+            "add_nodes",
+            can::EDIT_STRUCTURE,
+            "Add nodes to a workflow, without values; connect_nodes connects them.",
+            AddNodes::schema,
+        )
+    })
+}
+
+impl Change for On<N8n, AddNodes> {
+    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
+        Box::pin(async move {
+            let edit = Edit {
+                workflow_id: &self.args.workflow_id,
+                expect_hash: None,
+                part: Part::Structure,
+            };
+            let nodes = || self.args.nodes.iter().cloned();
+            let ops = |_: &Workflow| Ok(nodes().map(|node| EditOp::AddNode { node }).collect());
+            self.on.plan_edit(cx, edit, &ops, exact).await
+        })
+    }
+}
