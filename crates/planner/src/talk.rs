@@ -8,7 +8,8 @@ use super::read::{self, ReadContext};
 use super::roles::{Move, Seen, creation, does_nothing, text};
 use super::{compile, cover, gate};
 use agentctl_base::model::ToolStatus;
-use agentctl_n8n::catalog::{Catalog, Lookup, structure};
+use agentctl_n8n::catalog::{Catalog, Lookup, NodeDescription, Port, structure};
+use agentctl_n8n::workflow::RUN_SETTINGS;
 use agentctl_n8n::{EditOp, Node, Workflow, edit};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -206,33 +207,66 @@ fn added<'w>(before: Option<&Workflow>, wanted: &'w Workflow) -> Vec<&'w Node> {
     wanted.nodes.iter().filter(|node| !old(node)).collect()
 }
 
-/// The same node with what belongs to the structure alone.
-fn skeleton(node: &Node, catalog: &Catalog) -> Node {
+/// The same node with what belongs to the structure alone; of one that was there before the values stay as they were.
+fn skeleton(node: &Node, old: Option<&Node>, catalog: &Catalog) -> Node {
     let whole = node.parameters().cloned().unwrap_or_default();
-    let bare = match catalog.lookup(node.node_type(), node.type_version()) {
-        Lookup::Known(described) => structure::at(&whole, &described.structural(&whole)),
+    let was = old.and_then(Node::parameters).cloned().unwrap_or_default();
+    let mut bare = node.clone();
+    let parameters = match catalog.lookup(node.node_type(), node.type_version()) {
+        Lookup::Known(known)
+            if old.is_none() || ports(&known, &was, node) != ports(&known, &whole, node) =>
+        {
+            let mut paths = known.structural(&whole);
+            paths.extend(known.structural(&was));
+            over(
+                structure::elsewhere(&was, &paths),
+                structure::at(&whole, &paths),
+            )
+        }
+        Lookup::Known(_) => was,
+        _ if old.is_some() => was,
         _ => structure::at(&whole, &structure::ABOUT.into()),
     };
-    let mut node = node.clone();
-    node.edit_parameters(|parameters| *parameters = bare);
-    node
+    bare.edit_parameters(|bare| *bare = parameters);
+    for key in RUN_SETTINGS.into_iter().filter(|key| *key != "onError") {
+        match old.and_then(|old| old.map().get(key)) {
+            Some(value) => bare.set(key, value.clone()),
+            None => drop(bare.map_mut().shift_remove(key)),
+        }
+    }
+    bare
 }
 
-/// What the last change of this step came to: its result, or why it was not made.
-fn made_by<'a>(seen: &Seen<'a>, tool: &str) -> Result<Option<&'a Value>, String> {
-    match seen.last(tool) {
-        None => Ok(None),
-        Some(result) if result.status == ToolStatus::Ok => Ok(Some(&result.content)),
-        Some(result) => Err(format!(
-            "{} did not succeed: {}",
-            result.name,
-            result
-                .content
-                .get("error")
-                .and_then(Value::as_str)
-                .unwrap_or("no reason given")
-        )),
+/// The ports that a node has with these parameters.
+fn ports(known: &NodeDescription, parameters: &Map<String, Value>, node: &Node) -> [Vec<Port>; 2] {
+    [
+        known.inputs_for(parameters).into_owned(),
+        known.outputs_for(parameters, node.map()).into_owned(),
+    ]
+}
+
+/// Objects in objects are put together, of all else the second counts.
+fn over(mut values: Map<String, Value>, with: Map<String, Value>) -> Map<String, Value> {
+    for (key, value) in with {
+        match (values.get_mut(&key), value) {
+            (Some(Value::Object(under)), Value::Object(value)) => {
+                *under = over(std::mem::take(under), value)
+            }
+            (_, value) => drop(values.insert(key, value)),
+        }
     }
+    values
+}
+
+/// What the last change of this step came to: its result, or why it was not made; None: none was tried.
+fn made_by<'a>(seen: &Seen<'a>, tool: &str) -> Option<Result<&'a Value, String>> {
+    let result = seen.last(tool)?;
+    if result.status == ToolStatus::Ok {
+        return Some(Ok(&result.content));
+    }
+    let why = result.content.get("error").and_then(Value::as_str);
+    let why = why.unwrap_or("no reason given");
+    Some(Err(format!("{} did not succeed: {why}", result.name)))
 }
 
 /// Nodes and connections, without the values.
@@ -249,30 +283,57 @@ pub(super) fn structure(
     let mut bare = wanted.workflow.clone();
     for node in &mut bare.nodes {
         let old = before.as_ref().and_then(|b| b.node(&node.id()));
-        let same = old.and_then(|old| old.parameters().cloned());
-        match (old, same) {
-            (Some(_), same) => node.edit_parameters(|p| *p = same.unwrap_or_default()),
-            (None, _) => *node = skeleton(node, catalog),
-        }
+        *node = skeleton(node, old, catalog);
     }
     let Some(before) = before else {
-        return Ok(match made_by(seen, "create_workflow")? {
-            Some(result) => structured(result.get("id").or(result.get("workflow_id")), &[], &bare),
-            None => Move::Call(vec![("create_workflow", creation(&bare))]),
-        });
+        return match made_by(seen, "new_workflow") {
+            None => Ok(Move::Call(vec![("new_workflow", creation(&bare))])),
+            Some(Ok(result)) => {
+                let id = result.get("id").or(result.get("workflow_id"));
+                let id = id.cloned().unwrap_or_default();
+                checked(seen, "validate_structure", &id, || {
+                    structured(&id, &[], &bare)
+                })
+            }
+            Some(Err(why)) => Ok(not_made("", &why)),
+        };
     };
-    let id = text(input, "workflow_id");
+    let id = json!(text(input, "workflow_id"));
     let ops = modify::between(&before, &bare);
-    if ops.is_empty() || made_by(seen, "update_workflow")?.is_some() {
-        return Ok(structured(Some(&json!(id)), &ops, &bare));
+    match made_by(seen, "edit_structure") {
+        Some(Err(why)) => return Ok(not_made(text(input, "workflow_id"), &why)),
+        None if !ops.is_empty() => {}
+        _ => {
+            return checked(seen, "validate_structure", &id, || {
+                structured(&id, &ops, &bare)
+            });
+        }
     }
     Ok(Move::Call(vec![(
-        "update_workflow",
+        "edit_structure",
         json!({"workflow_id": id, "ops": ops}),
     )]))
 }
 
-fn structured(id: Option<&Value>, ops: &[EditOp], bare: &Workflow) -> Move {
+/// The answer where nothing was made. The flow takes none without a check that passed, so the phase fails and the user is told.
+fn not_made(id: &str, why: &str) -> Move {
+    Move::Done(json!({"id": id, "summary": why}))
+}
+
+/// The answer, once what was made was checked. Where the check did not pass the flow does not take the answer, and the phase fails.
+fn checked(
+    seen: &Seen<'_>,
+    tool: &'static str,
+    id: &Value,
+    answer: impl FnOnce() -> Move,
+) -> Result<Move, String> {
+    if seen.last(tool).is_none() {
+        return Ok(Move::Call(vec![(tool, json!({"workflow_id": id}))]));
+    }
+    Ok(answer())
+}
+
+fn structured(id: &Value, ops: &[EditOp], bare: &Workflow) -> Move {
     let summary = match ops.is_empty() {
         true => {
             let names: Vec<&str> = bare.nodes.iter().map(Node::name).collect();
@@ -294,25 +355,20 @@ pub(super) fn configure(
     let Meant::Change(wanted) = meant(text(input, "message"), before.as_ref(), catalog) else {
         return Err("the offline model read no change out of the message".to_owned());
     };
-    let mut target = now.clone();
-    for node in &mut target.nodes {
-        let Some(meant) = wanted.workflow.node_by_name(node.name()) else {
-            continue;
-        };
-        let parameters = meant.parameters().cloned().unwrap_or_default();
-        node.edit_parameters(|now| *now = parameters);
-        for (key, value) in meant.map() {
-            if agentctl_n8n::workflow::RUN_SETTINGS.contains(&key.as_str()) {
-                node.set(key, value.clone());
-            }
-        }
+    let values: Vec<Value> = now
+        .nodes
+        .iter()
+        .filter_map(|node| values_of(node, wanted.workflow.node_by_name(node.name())?))
+        .collect();
+    let id = text(input, "workflow_id");
+    let made = made_by(seen, "update_node_parameters");
+    if let Some(Err(why)) = made {
+        return Ok(not_made(id, &why));
     }
-    let ops = modify::between(&now, &target);
-    if !ops.is_empty() && made_by(seen, "update_workflow")?.is_none() {
-        let id = text(input, "workflow_id");
+    if !values.is_empty() && made.is_none() {
         return Ok(Move::Call(vec![(
-            "update_workflow",
-            json!({"workflow_id": id, "ops": ops}),
+            "update_node_parameters",
+            json!({"workflow_id": id, "nodes": values}),
         )]));
     }
     let mut open = wanted.open;
@@ -325,6 +381,42 @@ pub(super) fn configure(
             missing.join(", ")
         ));
     }
-    let summary = answer::told(&ops).join("; ");
-    Ok(Move::Done(json!({"summary": summary, "open": open})))
+    let mut set: Vec<&str> = now.nodes.iter().map(Node::name).collect();
+    if let Some(before) = &before {
+        set.retain(|name| before.node_by_name(name) != wanted.workflow.node_by_name(name));
+    }
+    let answer = json!({"summary": set.join(", "), "open": open});
+    checked(seen, "validate_configuration", &json!(id), || {
+        Move::Done(answer)
+    })
+}
+
+/// What has to be set in a node so that it has the values that are meant; None: it has them.
+fn values_of(now: &Node, meant: &Node) -> Option<Value> {
+    let (mut parameters, mut settings) = (Map::new(), Map::new());
+    let empty = Map::new();
+    let was = now.parameters().unwrap_or(&empty);
+    let is = meant.parameters().unwrap_or(&empty);
+    for key in is
+        .keys()
+        .chain(was.keys().filter(|key| !is.contains_key(*key)))
+    {
+        if was.get(key) != is.get(key) {
+            let value = is.get(key).cloned().unwrap_or_default();
+            parameters.insert(key.clone(), value);
+        }
+    }
+    for key in RUN_SETTINGS {
+        if let Some(value) = meant
+            .map()
+            .get(key)
+            .filter(|v| now.map().get(key) != Some(v))
+        {
+            settings.insert(key.to_owned(), value.clone());
+        }
+    }
+    if parameters.is_empty() && settings.is_empty() {
+        return None;
+    }
+    Some(json!({"node": now.name(), "parameters": parameters, "settings": settings}))
 }

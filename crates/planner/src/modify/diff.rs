@@ -100,7 +100,22 @@ pub(crate) fn between(old: &Workflow, new: &Workflow) -> Vec<EditOp> {
             Some(before) => changed(before, node, &mut ops),
         }
     }
-    let (before, after) = (edges(old), edges(new));
+    // A node that got another name has its edges under that one by then.
+    let renamed: HashMap<&str, &str> = new
+        .nodes
+        .iter()
+        .filter_map(|n| Some((there.get(n.id_text())?.name(), n.name())))
+        .collect();
+    let named = |name: String| {
+        renamed
+            .get(name.as_str())
+            .map_or(name.clone(), |n| (*n).to_owned())
+    };
+    let before: Vec<Edge> = edges(old)
+        .into_iter()
+        .map(|(from, kind, output, to, input)| (named(from), kind, output, named(to), input))
+        .collect();
+    let after = edges(new);
     let (was, is): (HashSet<&Edge>, HashSet<&Edge>) =
         (before.iter().collect(), after.iter().collect());
     for edge in &before {
