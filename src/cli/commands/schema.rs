@@ -24,7 +24,12 @@ struct Published {
     text: &'static str,
 }
 
-const ALL: [Published; 5] = [
+const ALL: [Published; 6] = [
+    Published {
+        name: "a2a-envelope",
+        of: "a message of the envelope at the A2A door of serve",
+        text: include_str!("../../../docs/schemas/a2a-envelope.schema.json"),
+    },
     Published {
         name: "answers",
         of: "a file for --answers",

@@ -185,16 +185,17 @@ fn schema() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("schema"), @"
     exit code 0
-    answers  a file for --answers
-    build    build, resume, answer with --output-format json
-    events   a line of build, resume, answer with --output-format stream-json
-    qa       qa with --output-format json
-    show     show with --output-format json
+    a2a-envelope  a message of the envelope at the A2A door of serve
+    answers       a file for --answers
+    build         build, resume, answer with --output-format json
+    events        a line of build, resume, answer with --output-format stream-json
+    qa            qa with --output-format json
+    show          show with --output-format json
     ");
     insta::assert_snapshot!(project.said("schema qaa"), @r#"
     exit code 2
     -- stderr --
     error: there is no schema "qaa"; did you mean "qa"?
-    hint: there are: answers, build, events, qa, show
+    hint: there are: a2a-envelope, answers, build, events, qa, show
     "#);
 }
