@@ -198,12 +198,11 @@ fn the_stopped_run_goes_on_with_its_answers() {
     $ agentctl resume --answers answers.json --yes --no-input --allow-pack-change
     built 3 of 4 parts; not understood: 'somewhere'
 
-    Shopify to Slack (4 nodes)
+    Shopify to Slack (3 nodes)
 
     Schedule · scheduleTrigger
     └─ Shopify: Get many · shopify (order, getAll)
-       └─ Collect into one item · aggregate
-          └─ Slack: Send message · slack (message, post, #customers, ={{ $json.data.map((item) => '• ' +…)
+       └─ Slack: Send message · slack (message, post, #customers, =Order number: {{ $json.order_numbe…)
 
     file: workflows/shopify-to-slack.json (imports into n8n as it is)
     checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 2 warnings
@@ -223,7 +222,7 @@ fn the_stopped_run_goes_on_with_its_answers() {
     ▶ decision
         ✓ decision: build (recommended)
     ▶ build
-        ✓ shopify-to-slack: made, 4 nodes
+        ✓ shopify-to-slack: made, 3 nodes
     ▶ validate
         qa: pass, 0 errors, 2 warnings
     ▶ test

@@ -104,7 +104,8 @@ mod tests {
         );
         assert!(lines.iter().all(|line| width(line) <= 10.0));
         assert_eq!(wrapped(&"x".repeat(40), 10.0, 2).len(), 2);
-        assert_eq!(cut("append: Orders", 5.0), "append: O…");
+        assert_eq!(cut("append: Orders", 5.6), "append: O…");
+        assert_eq!(cut("append: Orders", 5.0), "append:…");
         assert_eq!(cut("short", 5.0), "short");
         assert_eq!(wrapped("", 5.0, 2), Vec::<String>::new());
     }
