@@ -1,12 +1,11 @@
 //! `add_nodes`: new nodes, not connected yet.
 
-use super::edit::{Edit, Part};
+use super::edit::{Edits, Part};
 use super::n8n::N8n;
 use crate::arguments::{arguments, object, text, workflow_id};
 use crate::capability as can;
-use crate::tool::{On, Tool};
-use agentctl_base::BoxFuture;
-use agentctl_engine::toolset::{Change, Cx, Head, Planning};
+use crate::tool::Tool;
+use agentctl_engine::toolset::Head;
 use agentctl_n8n::edit::NewNode;
 use agentctl_n8n::{EditOp, Workflow};
 use serde_json::{Value, json};
@@ -42,17 +41,15 @@ pub(super) fn tool() -> Tool<N8n> {
     })
 }
 
-impl Change for On<N8n, AddNodes> {
-    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
-        Box::pin(async move {
-            let edit = Edit {
-                workflow_id: &self.args.workflow_id,
-                expect_hash: None,
-                part: Part::Structure,
-            };
-            let nodes = || self.args.nodes.iter().cloned();
-            let ops = |_: &Workflow| Ok(nodes().map(|node| EditOp::AddNode { node }).collect());
-            self.on.plan_edit(cx, edit, &ops, exact).await
-        })
+impl Edits for AddNodes {
+    const PART: Part = Part::Structure;
+
+    fn workflow_id(&self) -> &str {
+        &self.workflow_id
+    }
+
+    fn operations(&self, _: &Workflow, _: &N8n) -> Result<Vec<EditOp>, String> {
+        let nodes = self.nodes.iter().cloned();
+        Ok(nodes.map(|node| EditOp::AddNode { node }).collect())
     }
 }

@@ -1,15 +1,14 @@
 //! `connect_nodes`: connections between nodes that are there. Of what type they are the catalog says, by what the one node puts out and
 //! the other takes in; a sub-node and the node that it serves may be named in either order.
 
-use super::edit::{Edit, Part};
+use super::edit::{Edits, Part};
 use super::n8n::N8n;
 use crate::arguments::{arguments, object, text, workflow_id};
 use crate::capability as can;
-use crate::tool::{On, Tool};
-use agentctl_base::BoxFuture;
-use agentctl_engine::toolset::{Change, Cx, Head, Planning};
+use crate::tool::Tool;
+use agentctl_engine::toolset::Head;
 use agentctl_n8n::catalog::{Catalog, Lookup, Port};
-use agentctl_n8n::{EditOp, Node, NodeId, Workflow};
+use agentctl_n8n::{EditOp, Node, Workflow, edit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -58,25 +57,22 @@ pub(super) fn tool() -> Tool<N8n> {
     })
 }
 
-impl Change for On<N8n, ConnectNodes> {
-    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
-        Box::pin(async move {
-            let edit = Edit {
-                workflow_id: &self.args.workflow_id,
-                expect_hash: None,
-                part: Part::Structure,
-            };
-            let catalog = self.on.catalog;
-            let joins = || self.args.connections.iter();
-            let ops = |now: &Workflow| joins().map(|join| operation(join, now, catalog)).collect();
-            self.on.plan_edit(cx, edit, &ops, exact).await
-        })
+impl Edits for ConnectNodes {
+    const PART: Part = Part::Structure;
+
+    fn workflow_id(&self) -> &str {
+        &self.workflow_id
+    }
+
+    fn operations(&self, now: &Workflow, on: &N8n) -> Result<Vec<EditOp>, String> {
+        let joins = self.connections.iter();
+        joins.map(|join| operation(join, now, on.catalog)).collect()
     }
 }
 
 fn operation(join: &Joined, workflow: &Workflow, catalog: &Catalog) -> Result<EditOp, String> {
-    let from = node(workflow, &join.from)?;
-    let to = node(workflow, &join.to)?;
+    let from = edit::meant(workflow, &join.from)?;
+    let to = edit::meant(workflow, &join.to)?;
     let connect = |from: &Node, to: &Node, kind: String, output: u32, input: u32| EditOp::Connect {
         from: from.name().to_owned(),
         to: to.name().to_owned(),
@@ -98,12 +94,6 @@ fn operation(join: &Joined, workflow: &Workflow, catalog: &Catalog) -> Result<Ed
         to.name(),
         told(inputs(to, catalog)),
     ))
-}
-
-fn node<'w>(workflow: &'w Workflow, named: &str) -> Result<&'w Node, String> {
-    let by_id = workflow.node(&NodeId(named.to_owned()));
-    let found = by_id.or_else(|| workflow.node_by_name(named));
-    found.ok_or_else(|| format!("there is no node {named:?}"))
 }
 
 /// The type of connection that the one node puts out and the other takes in.

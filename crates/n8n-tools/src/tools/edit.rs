@@ -1,5 +1,5 @@
-//! A list of operations on a workflow that is there, made by the arguments of a tool out of what is there now: what all tools that
-//! edit have in common. Which part of the workflow a tool may touch is a guard's to judge.
+//! What all tools that edit have in common: their arguments come to a list of operations on the workflow that is there, and that is
+//! planned, judged and made in one way. Which part of the workflow a tool may touch is a guard's to judge.
 
 use super::created::fill_added_versions;
 use super::n8n::N8n;
@@ -7,11 +7,13 @@ use super::replace::Edited;
 use super::shown::searched_hidden;
 use crate::backend::Stored;
 use crate::guards;
+use crate::tool::On;
+use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
-use agentctl_engine::toolset::{Cx, Fault, Outcome, Plan, Planning};
+use agentctl_engine::toolset::{Change, Cx, Fault, Outcome, Plan, Planning};
 use agentctl_n8n::{EditOp, Node, NodeId, Workflow, edit};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 /// What of a workflow a tool may touch.
@@ -24,30 +26,40 @@ pub(super) enum Part {
     Values,
 }
 
-/// What a tool is asked to edit.
-pub(super) struct Edit<'a> {
-    pub workflow_id: &'a str,
-    pub expect_hash: Option<&'a str>,
-    pub part: Part,
+/// The arguments of a tool that edits a workflow.
+pub(super) trait Edits {
+    const PART: Part;
+
+    fn workflow_id(&self) -> &str;
+
+    /// The graph hash that the caller planned on.
+    fn expect_hash(&self) -> Option<&str> {
+        None
+    }
+
+    /// The operations, out of the workflow as it is; Err: why there are none, in words for the caller.
+    fn operations(&self, now: &Workflow, on: &N8n) -> Result<Vec<EditOp>, String>;
 }
 
-/// The operations, out of the workflow as it is; Err: why there are none, in words for the caller.
-pub(super) type Operations<'a> = &'a (dyn Fn(&Workflow) -> Result<Vec<EditOp>, String> + Sync);
+impl<A: Edits + Send + Sync> Change for On<N8n, A> {
+    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
+        Box::pin(self.on.plan_edit(cx, &self.args, exact))
+    }
+}
 
 impl N8n {
-    pub(super) async fn plan_edit(
+    async fn plan_edit<A: Edits>(
         self: &Arc<Self>,
         cx: &mut Cx<'_>,
-        asked: Edit<'_>,
-        operations: Operations<'_>,
+        asked: &A,
         exact: &Value,
     ) -> Planning {
-        let before = match self.current(asked.workflow_id).await? {
+        let before = match self.current(asked.workflow_id()).await? {
             Ok(stored) => stored,
             Err(outcome) => return Ok(Err(outcome)),
         };
-        let expected = asked.expect_hash;
-        let made = operations(&before.workflow).and_then(|ops| {
+        let expected = asked.expect_hash();
+        let made = asked.operations(&before.workflow, self).and_then(|ops| {
             if let Some(refused) = searched_hidden(cx.redactor, &before.workflow, &ops) {
                 return Ok(Err(refused));
             }
@@ -61,7 +73,7 @@ impl N8n {
             Err(why) => return Ok(Err(unfit(cx, &before, expected, why))),
         };
         fill_added_versions(&before.workflow, &mut after, self.catalog);
-        let part = self.judge_part(cx, asked.part, &before, &after)?;
+        let part = self.judge_part(cx, A::PART, &before, &after)?;
         let credentials = guards::credentials(Some(&before.workflow), &after);
         let attached = self
             .attach(cx, Some(&before.workflow), &mut after, exact)
@@ -70,9 +82,11 @@ impl N8n {
         if !attached.told.is_empty() {
             notes.insert("credentials".into(), Value::Array(attached.told));
         }
-        let free = hanging_free(&before.workflow, &after);
-        if asked.part == Part::Structure && !free.is_empty() {
-            notes.insert("hangs_free".into(), json!(free));
+        if A::PART == Part::Structure {
+            let free = hanging_free(&before.workflow, &after);
+            if !free.is_empty() {
+                notes.insert("hangs_free".into(), json!(free));
+            }
         }
         let edited = Edited {
             after,
@@ -159,13 +173,15 @@ fn unfit(cx: &Cx<'_>, before: &Stored, expected: Option<&str>, why: String) -> O
 
 /// The nodes that something led to before, and nothing does now.
 fn hanging_free(before: &Workflow, after: &Workflow) -> Vec<String> {
-    let led_to = |workflow: &Workflow, name: &str| {
-        let mut edges = workflow.edges();
-        edges.any(|(_, kind, _, link)| kind == "main" && link.node == name)
-    };
+    let (was, is) = (led_to(before), led_to(after));
     let nodes = after.nodes.iter().filter(|node| {
         let old = before.node(&node.id());
-        old.is_some_and(|old| led_to(before, old.name())) && !led_to(after, node.name())
+        old.is_some_and(|old| was.contains(old.name())) && !is.contains(node.name())
     });
     nodes.map(|node| node.name().to_owned()).collect()
+}
+
+fn led_to(workflow: &Workflow) -> HashSet<&str> {
+    let main = workflow.edges().filter(|(_, kind, _, _)| *kind == "main");
+    main.map(|(_, _, _, link)| link.node.as_str()).collect()
 }

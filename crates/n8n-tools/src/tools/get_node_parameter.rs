@@ -7,7 +7,7 @@ use crate::capability as can;
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Outcome, Read};
-use agentctl_n8n::NodeId;
+use agentctl_n8n::edit;
 use serde_json::{Map, Value};
 
 arguments! {
@@ -32,14 +32,9 @@ impl Read for On<N8n, GetNodeParameter> {
         Box::pin(async move {
             let args = &self.args;
             let stored = self.on.stored(&args.workflow_id).await?;
-            let by_id = stored.workflow.node(&NodeId(args.node.clone()));
-            let node = by_id.or_else(|| stored.workflow.node_by_name(&args.node));
-            let Some(node) = node else {
-                return Ok(Outcome::failed(
-                    format!("there is no node {:?}", args.node),
-                    "node",
-                    "get_workflow names the nodes",
-                ));
+            let node = match edit::meant(&stored.workflow, &args.node) {
+                Ok(node) => node,
+                Err(why) => return Ok(Outcome::failed(why, "node", "name it by its id")),
             };
             let parameters = node.parameters().cloned().unwrap_or_default();
             let mut content = head(&stored);

@@ -1,14 +1,13 @@
 //! `remove_connection`: whatever connects one node with another.
 
-use super::edit::{Edit, Part};
+use super::edit::{Edits, Part};
 use super::n8n::N8n;
 use crate::arguments::{arguments, text, workflow_id};
 use crate::capability as can;
-use crate::tool::{On, Tool};
-use agentctl_base::BoxFuture;
-use agentctl_engine::toolset::{Change, Cx, Head, Planning};
-use agentctl_n8n::{EditOp, NodeId, Workflow};
-use serde_json::{Value, json};
+use crate::tool::Tool;
+use agentctl_engine::toolset::Head;
+use agentctl_n8n::{EditOp, Workflow, edit};
+use serde_json::json;
 
 arguments! {
     RemoveConnection {
@@ -32,50 +31,41 @@ pub(super) fn tool() -> Tool<N8n> {
     })
 }
 
-impl Change for On<N8n, RemoveConnection> {
-    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
-        Box::pin(async move {
-            let edit = Edit {
-                workflow_id: &self.args.workflow_id,
-                expect_hash: None,
-                part: Part::Structure,
-            };
-            let ops = |now: &Workflow| operations(&self.args, now);
-            self.on.plan_edit(cx, edit, &ops, exact).await
-        })
-    }
-}
+impl Edits for RemoveConnection {
+    const PART: Part = Part::Structure;
 
-fn operations(args: &RemoveConnection, workflow: &Workflow) -> Result<Vec<EditOp>, String> {
-    let name = |named: &str| {
-        let by_id = workflow.node(&NodeId(named.to_owned()));
-        let node = by_id.or_else(|| workflow.node_by_name(named));
-        let node = node.ok_or_else(|| format!("there is no node {named:?}"))?;
-        Ok::<_, String>(node.name().to_owned())
-    };
-    let (from, to) = (name(&args.from)?, name(&args.to)?);
-    let between = |a: &str, b: &str| -> Vec<EditOp> {
-        let edges = workflow.edges().filter(|(from, _, output, link)| {
-            *from == a && link.node == b && args.output.is_none_or(|o| o == *output)
-        });
-        edges
-            .map(|(from, kind, output, link)| EditOp::Disconnect {
-                from: from.to_owned(),
-                to: link.node.clone(),
-                kind: kind.to_owned(),
-                output,
-                input: link.index,
-            })
-            .collect()
-    };
-    let mut ops = between(&from, &to);
-    if ops.is_empty() {
-        // A sub-node and the node that it serves may be named in either order.
-        ops = between(&to, &from);
-        ops.retain(|op| !matches!(op, EditOp::Disconnect { kind, .. } if kind == "main"));
+    fn workflow_id(&self) -> &str {
+        &self.workflow_id
     }
-    match ops.is_empty() {
-        true => Err(format!("nothing connects {from:?} with {to:?}")),
-        false => Ok(ops),
+
+    fn operations(&self, now: &Workflow, _: &N8n) -> Result<Vec<EditOp>, String> {
+        let (from, to) = (
+            edit::meant(now, &self.from)?.name(),
+            edit::meant(now, &self.to)?.name(),
+        );
+        let between = |a: &str, b: &str| -> Vec<EditOp> {
+            let edges = now.edges().filter(|(from, _, output, link)| {
+                *from == a && link.node == b && self.output.is_none_or(|o| o == *output)
+            });
+            edges
+                .map(|(from, kind, output, link)| EditOp::Disconnect {
+                    from: from.to_owned(),
+                    to: link.node.clone(),
+                    kind: kind.to_owned(),
+                    output,
+                    input: link.index,
+                })
+                .collect()
+        };
+        let mut ops = between(from, to);
+        if ops.is_empty() {
+            // A sub-node and the node that it serves may be named in either order.
+            ops = between(to, from);
+            ops.retain(|op| !matches!(op, EditOp::Disconnect { kind, .. } if kind == "main"));
+        }
+        match ops.is_empty() {
+            true => Err(format!("nothing connects {from:?} with {to:?}")),
+            false => Ok(ops),
+        }
     }
 }

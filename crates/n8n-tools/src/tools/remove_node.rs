@@ -1,14 +1,12 @@
 //! `remove_node`: a node goes, and what led to it is connected with what followed it.
 
-use super::edit::{Edit, Part};
+use super::edit::{Edits, Part};
 use super::n8n::N8n;
 use crate::arguments::{arguments, text, workflow_id};
 use crate::capability as can;
-use crate::tool::{On, Tool};
-use agentctl_base::BoxFuture;
-use agentctl_engine::toolset::{Change, Cx, Head, Planning};
-use agentctl_n8n::{EditOp, NodeId, Workflow};
-use serde_json::Value;
+use crate::tool::Tool;
+use agentctl_engine::toolset::Head;
+use agentctl_n8n::{EditOp, Workflow, edit};
 
 const MAIN: &str = "main";
 
@@ -32,30 +30,30 @@ pub(super) fn tool() -> Tool<N8n> {
     })
 }
 
-impl Change for On<N8n, RemoveNode> {
-    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
-        Box::pin(async move {
-            let edit = Edit {
-                workflow_id: &self.args.workflow_id,
-                expect_hash: None,
-                part: Part::Structure,
-            };
-            let ops = |now: &Workflow| operations(&self.args.node, now);
-            self.on.plan_edit(cx, edit, &ops, exact).await
-        })
+impl Edits for RemoveNode {
+    const PART: Part = Part::Structure;
+
+    fn workflow_id(&self) -> &str {
+        &self.workflow_id
+    }
+
+    fn operations(&self, now: &Workflow, _: &N8n) -> Result<Vec<EditOp>, String> {
+        let name = edit::meant(now, &self.node)?.name();
+        let mut ops = bridges(now, name);
+        ops.push(EditOp::RemoveNode {
+            node: self.node.clone(),
+        });
+        Ok(ops)
     }
 }
 
-fn operations(named: &str, workflow: &Workflow) -> Result<Vec<EditOp>, String> {
-    let by_id = workflow.node(&NodeId(named.to_owned()));
-    let node = by_id.or_else(|| workflow.node_by_name(named));
-    let node = node.ok_or_else(|| format!("there is no node {named:?}"))?;
-    let name = node.name();
+/// The connections between what leads to a node and what follows it that are not there yet. Where several outputs lead on there are
+/// none: nobody knows which of them is meant to stay.
+fn bridges(workflow: &Workflow, name: &str) -> Vec<EditOp> {
     let main = || workflow.edges().filter(|(_, kind, _, _)| *kind == MAIN);
     let before = || main().filter(|(from, _, _, link)| link.node == name && *from != name);
     let after = || main().filter(|(from, _, _, link)| *from == name && link.node != name);
     let mut ops = Vec::new();
-    // Where several outputs lead on, nobody knows which of them is meant to stay.
     if after().all(|(_, _, output, _)| output == 0) {
         for (from, _, output, _) in before() {
             for (_, _, _, next) in after() {
@@ -75,8 +73,5 @@ fn operations(named: &str, workflow: &Workflow) -> Result<Vec<EditOp>, String> {
             }
         }
     }
-    ops.push(EditOp::RemoveNode {
-        node: name.to_owned(),
-    });
-    Ok(ops)
+    ops
 }

@@ -1,12 +1,11 @@
 //! `update_node_parameters`: other values of nodes that are there, and nothing else.
 
-use super::edit::{Edit, Part};
+use super::edit::{Edits, Part};
 use super::n8n::N8n;
 use crate::arguments::{arguments, expect_hash, object, text, workflow_id};
 use crate::capability as can;
-use crate::tool::{On, Tool};
-use agentctl_base::BoxFuture;
-use agentctl_engine::toolset::{Change, Cx, Head, Planning};
+use crate::tool::Tool;
+use agentctl_engine::toolset::Head;
 use agentctl_n8n::workflow::RUN_SETTINGS;
 use agentctl_n8n::{EditOp, Workflow};
 use serde::{Deserialize, Serialize};
@@ -54,17 +53,19 @@ pub(super) fn tool() -> Tool<N8n> {
     })
 }
 
-impl Change for On<N8n, UpdateNodeParameters> {
-    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
-        Box::pin(async move {
-            let edit = Edit {
-                workflow_id: &self.args.workflow_id,
-                expect_hash: self.args.expect_hash.as_deref(),
-                part: Part::Values,
-            };
-            let ops = |_: &Workflow| operations(&self.args.nodes);
-            self.on.plan_edit(cx, edit, &ops, exact).await
-        })
+impl Edits for UpdateNodeParameters {
+    const PART: Part = Part::Values;
+
+    fn workflow_id(&self) -> &str {
+        &self.workflow_id
+    }
+
+    fn expect_hash(&self) -> Option<&str> {
+        self.expect_hash.as_deref()
+    }
+
+    fn operations(&self, _: &Workflow, _: &N8n) -> Result<Vec<EditOp>, String> {
+        operations(&self.nodes)
     }
 }
 

@@ -1,14 +1,12 @@
 //! `update_workflow`: a list of operations on a workflow, all or none.
 
-use super::edit::{Edit, Part};
+use super::edit::{Edits, Part};
 use super::n8n::N8n;
 use crate::arguments::{arguments, expect_hash, ops, workflow_id};
 use crate::capability as can;
-use crate::tool::{On, Tool};
-use agentctl_base::BoxFuture;
-use agentctl_engine::toolset::{Change, Cx, Head, Planning};
+use crate::tool::Tool;
+use agentctl_engine::toolset::Head;
 use agentctl_n8n::{EditOp, Workflow};
-use serde_json::Value;
 
 arguments! {
     UpdateWorkflow {
@@ -32,16 +30,18 @@ pub(super) fn tool() -> Tool<N8n> {
     })
 }
 
-impl Change for On<N8n, UpdateWorkflow> {
-    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
-        Box::pin(async move {
-            let edit = Edit {
-                workflow_id: &self.args.workflow_id,
-                expect_hash: self.args.expect_hash.as_deref(),
-                part: Part::Whole,
-            };
-            let ops = |_: &Workflow| Ok(self.args.ops.clone());
-            self.on.plan_edit(cx, edit, &ops, exact).await
-        })
+impl Edits for UpdateWorkflow {
+    const PART: Part = Part::Whole;
+
+    fn workflow_id(&self) -> &str {
+        &self.workflow_id
+    }
+
+    fn expect_hash(&self) -> Option<&str> {
+        self.expect_hash.as_deref()
+    }
+
+    fn operations(&self, _: &Workflow, _: &N8n) -> Result<Vec<EditOp>, String> {
+        Ok(self.ops.clone())
     }
 }

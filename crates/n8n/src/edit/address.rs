@@ -40,6 +40,15 @@ pub(super) fn resolve(workflow: &Workflow, address: &str) -> Result<usize, Refus
     }
 }
 
+/// The node that an operation with this address would mean; Err: none or several, in words for who gave it.
+pub fn meant<'w>(workflow: &'w Workflow, address: &str) -> Result<&'w Node, Refusal> {
+    let at = resolve(workflow, address)?;
+    workflow
+        .nodes
+        .get(at)
+        .ok_or_else(|| unknown(workflow, address))
+}
+
 pub(super) fn node_at(workflow: &mut Workflow, at: usize) -> Result<&mut Node, Refusal> {
     let gone = || "the node is gone; read the workflow again".to_owned();
     workflow.nodes.get_mut(at).ok_or_else(gone)

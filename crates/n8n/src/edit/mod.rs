@@ -10,6 +10,7 @@ mod pointer;
 pub mod references;
 mod refusal;
 
+pub use address::meant;
 pub use connections::CONNECTION_KINDS;
 pub use nodes::check_name;
 
