@@ -7,6 +7,8 @@ mod account_tests;
 mod evidence;
 mod frames;
 mod part;
+#[cfg(test)]
+pub(crate) use frames::read as frames;
 
 use crate::chart::{Chart, Item, What, chart};
 use crate::cover::{self, Unused};
@@ -20,7 +22,6 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 pub(crate) use frames::asks_for_a_step;
-pub use frames::check as check_frames;
 
 /// What became of a word of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -37,6 +37,13 @@ use crate::plan::{Arg, Does, Plan, Role, Service, Step, Val, Verb};
 use crate::time::{DayCheck, spans};
 use serde_json::{Value, json};
 
+#[cfg(test)]
+pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
+    let mut tables = gate::tables();
+    tables.extend([&measure::VALUES, &title::WORDS]);
+    tables
+}
+
 /// Reads a request: a plan, what must be asked first, or why it is refused.
 pub fn read(request: &str, language: &str) -> crate::read::Reading {
     let chart = chart(request, language);

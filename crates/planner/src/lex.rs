@@ -11,7 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 pub use tables::BadRow;
-pub(crate) use tables::{Cells, rows};
+pub(crate) use tables::{Cells, Table, by_language, rows};
 
 /// What kind of word a sense is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

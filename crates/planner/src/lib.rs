@@ -24,6 +24,8 @@ pub mod plan;
 pub mod read;
 mod reuse;
 mod roles;
+#[cfg(test)]
+mod tables_tests;
 mod talk;
 pub mod time;
 

@@ -19,7 +19,7 @@ type Frames = HashMap<&'static str, Frame>;
 
 static FRAMES: LazyLock<Frames> = LazyLock::new(|| read().unwrap_or_default());
 
-fn read() -> Result<Frames, BadRow> {
+pub(crate) fn read() -> Result<Frames, BadRow> {
     const ACTS: [&str; 7] = [
         "outside", "destroys", "pays", "executes", "reads", "shapes", "none",
     ];
@@ -50,11 +50,6 @@ fn read() -> Result<Frames, BadRow> {
         frames.insert(cells.at(0), Frame { acts, shown_by });
     }
     Ok(frames)
-}
-
-/// Checks the table of frames, and that each verb's frames are in it.
-pub fn check() -> Result<(), BadRow> {
-    read().map(|_| ())
 }
 
 /// Whether a verb, in its likeliest sense, is obeyed by a step alone: it acts on something, and needs more than to be said.

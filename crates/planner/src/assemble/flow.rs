@@ -94,9 +94,10 @@ impl Reading<'_> {
                 tree.here().extend(back);
             }
             if !self.is_used(i) {
-                let before = self.traces(&tree);
+                let before = clause.verb.as_ref().map(|_| self.traces(&tree));
                 self.clause(&mut tree, i, &clause);
-                if before == self.traces(&tree) && self.asks_for_something(i, &clause) {
+                let is_traceless = before.is_some_and(|before| before.are(self, &tree));
+                if is_traceless && self.asks_for_something(i, &clause) {
                     self.traceless.push(i);
                 }
             }

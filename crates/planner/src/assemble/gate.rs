@@ -8,7 +8,7 @@ mod risk;
 mod words;
 
 use super::Reading;
-use crate::lex::rows;
+use crate::lex::Table;
 use crate::plan::Refusal;
 use crate::read;
 
@@ -42,13 +42,24 @@ impl Reading<'_> {
     }
 }
 
+const REFUSALS: Table = Table {
+    file: "gate/refusals.tsv",
+    text: include_str!("../../knowledge/gate/refusals.tsv"),
+    columns: 3,
+};
+
+#[cfg(test)]
+pub(super) fn tables() -> Vec<&'static Table> {
+    let mut tables = vec![&REFUSALS, &risk::RISKS, &ask::QUESTIONS, &ask::SYSTEMS];
+    tables.extend(words::LANGUAGES.iter().map(|(_, table)| table));
+    tables
+}
+
 /// The reasons of all topics, and what could be built instead.
 fn refusal(topics: &[String], language: &str) -> Refusal {
-    const TEXTS: &str = include_str!("../../knowledge/gate/refusals.tsv");
     let mut reasons = Vec::new();
     let mut alternatives: Vec<String> = Vec::new();
-    for row in rows("gate/refusals.tsv", TEXTS, 3).flatten() {
-        let (_, cells) = row;
+    for cells in REFUSALS.rows() {
         let [topic, of, reason, others @ ..] = cells.as_slice() else {
             continue;
         };

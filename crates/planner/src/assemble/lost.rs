@@ -8,12 +8,21 @@ use crate::clause::{Clause, Intro};
 use crate::plan::{Plan, Val};
 
 /// All that a clause can change while the flow is read.
-#[derive(PartialEq)]
 pub(super) struct Traces {
     tree: Tree,
     plan: Plan,
     field: Option<Val>,
     labels: usize,
+}
+
+impl Traces {
+    /// Whether nothing has changed since.
+    pub fn are(&self, now: &Reading<'_>, tree: &Tree) -> bool {
+        self.tree == *tree
+            && self.plan == now.plan
+            && self.field == now.topic.field
+            && self.labels == now.topic.labels.len()
+    }
 }
 
 impl Reading<'_> {

@@ -2,11 +2,15 @@
 
 use super::{Reading, field, lit};
 use crate::clause::{Clause, Phrase};
-use crate::lex::rows;
+use crate::lex::Table;
 use crate::plan::{Cmp, Cond, Trigger, Val};
 use std::sync::LazyLock;
 
-const TABLE: &str = include_str!("../../knowledge/values.tsv");
+pub(super) const VALUES: Table = Table {
+    file: "values.tsv",
+    text: include_str!("../../knowledge/values.tsv"),
+    columns: 2,
+};
 
 /// A kind of field: its names, and the values by which it is known; none where it is known by its name alone.
 struct Kind {
@@ -15,13 +19,12 @@ struct Kind {
 }
 
 static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
-    let read = rows("values.tsv", TABLE, 2).flatten();
     let of = |cell: &'static str| cell.split('|').filter(|w| *w != "*").collect();
-    read.map(|(_, cells)| Kind {
+    let kinds = VALUES.rows().map(|cells| Kind {
         names: of(cells.at(0)),
         values: of(cells.at(1)),
-    })
-    .collect()
+    });
+    kinds.collect()
 });
 
 impl Reading<'_> {

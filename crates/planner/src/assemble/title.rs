@@ -3,11 +3,15 @@
 
 use super::Reading;
 use crate::clause::{Clause, Intro, Phrase};
-use crate::lex::rows;
+use crate::lex::Table;
 use crate::lexicon::{self, capital};
 use crate::plan::{Does, Service, Step, Trigger, Verb};
 
-const WORDS: &str = include_str!("../../knowledge/names.tsv");
+pub(super) const WORDS: Table = Table {
+    file: "names.tsv",
+    text: include_str!("../../knowledge/names.tsv"),
+    columns: 5,
+};
 /// The most services that a name lists.
 const MOST_TARGETS: usize = 3;
 /// The longest label, in words.
@@ -15,10 +19,7 @@ const LONGEST_LABEL: usize = 6;
 
 /// A word of names in a language.
 fn word(of: &str, language: &str) -> &'static str {
-    let row = rows("names.tsv", WORDS, 5)
-        .flatten()
-        .map(|(_, cells)| cells)
-        .find(|cells| cells.at(0) == of);
+    let row = WORDS.rows().find(|cells| cells.at(0) == of);
     let column = ["en", "de", "es", "fr"].iter().position(|l| *l == language);
     row.map_or("", |cells| cells.at(1 + column.unwrap_or(0)))
 }

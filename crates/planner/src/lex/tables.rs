@@ -61,6 +61,49 @@ impl<'a> Cells<'a> {
     }
 }
 
+/// The table of this name of each language.
+macro_rules! by_language {
+    ($file:literal, $columns:literal, $up:literal) => {
+        [
+            $crate::lex::by_language!(one "en", $file, $columns, $up),
+            $crate::lex::by_language!(one "de", $file, $columns, $up),
+            $crate::lex::by_language!(one "es", $file, $columns, $up),
+            $crate::lex::by_language!(one "fr", $file, $columns, $up),
+        ]
+    };
+    (one $language:literal, $file:literal, $columns:literal, $up:literal) => {
+        (
+            $language,
+            $crate::lex::Table {
+                file: concat!("lang/", $language, "/", $file),
+                text: include_str!(concat!($up, "knowledge/lang/", $language, "/", $file)),
+                columns: $columns,
+            },
+        )
+    };
+}
+pub(crate) use by_language;
+
+/// A table that is compiled in. That each row has its columns is tested (`tables_tests.rs`), so nobody who reads it has to ask.
+pub(crate) struct Table {
+    pub file: &'static str,
+    pub text: &'static str,
+    /// At least so many in each row.
+    pub columns: usize,
+}
+
+impl Table {
+    pub fn rows(&self) -> impl Iterator<Item = Cells<'static>> + '_ {
+        let whole = rows(self.file, self.text, self.columns).flatten();
+        whole.map(|(_, cells)| cells)
+    }
+
+    #[cfg(test)]
+    pub fn check(&self) -> Result<(), BadRow> {
+        rows(self.file, self.text, self.columns).try_for_each(|row| row.map(|_| ()))
+    }
+}
+
 /// The rows of a table with where they stand: neither empty lines nor comments, each with at least so many columns.
 pub(crate) fn rows<'a>(
     file: &'a str,

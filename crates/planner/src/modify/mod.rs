@@ -37,6 +37,13 @@ pub(super) use diff::changed_node;
 
 pub(crate) use words::of_changes as words_of_changes;
 
+#[cfg(test)]
+pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
+    let mut tables = vec![&slot::SLOTS, &named::KINDS];
+    tables.extend(words::TABLES.iter().map(|(_, table)| table));
+    tables
+}
+
 use super::compile::existing::Patch;
 use super::cover;
 use super::lexicon::rx;

@@ -3,7 +3,7 @@
 use super::words::words;
 use crate::chart::Chart;
 use crate::compile::words::fold;
-use crate::lex::rows;
+use crate::lex::Table;
 use crate::lexicon::services;
 use agentctl_n8n::{Node, Workflow};
 use std::sync::LazyLock;
@@ -13,12 +13,16 @@ const SHORTEST: usize = 4;
 /// So many letters at the beginning of two words must be the same.
 const ALIKE: usize = 5;
 
+pub(super) const KINDS: Table = Table {
+    file: "kinds.tsv",
+    text: include_str!("../../knowledge/kinds.tsv"),
+    columns: 2,
+};
+
 /// Concepts of nouns with the tags of the services that they mean.
 fn kinds() -> &'static [(&'static str, Vec<&'static str>)] {
     static ALL: LazyLock<Vec<(&'static str, Vec<&'static str>)>> = LazyLock::new(|| {
-        let table = include_str!("../../knowledge/kinds.tsv");
-        let rows = rows("kinds", table, 2).flatten();
-        let kinds = rows.filter_map(|(_, cells)| match cells.as_slice() {
+        let kinds = KINDS.rows().filter_map(|cells| match cells.as_slice() {
             [concept, tags, ..] => Some((*concept, tags.split('|').collect())),
             _ => None,
         });

@@ -6,7 +6,7 @@ use crate::chart::{Chart, Item, chart};
 use crate::compile::existing::Patch;
 use crate::compile::schedule;
 use crate::compile::words::fold;
-use crate::lex::rows;
+use crate::lex::Table;
 use crate::plan::ScheduleRule;
 use crate::spot::Kind;
 use crate::time::{TimeMeaning, TimeSpan, spans};
@@ -35,11 +35,15 @@ struct Slot {
     concepts: Vec<&'static str>,
 }
 
+pub(super) const SLOTS: Table = Table {
+    file: "slots.tsv",
+    text: include_str!("../../knowledge/slots.tsv"),
+    columns: 4,
+};
+
 fn slots() -> &'static [Slot] {
     static ALL: LazyLock<Vec<Slot>> = LazyLock::new(|| {
-        let table = include_str!("../../knowledge/slots.tsv");
-        let rows = rows("slots", table, 4).flatten();
-        let slots = rows.filter_map(|(_, cells)| match cells.as_slice() {
+        let slots = SLOTS.rows().filter_map(|cells| match cells.as_slice() {
             [_, literals, paths, concepts, ..] => Some(Slot {
                 literals: literals.split_whitespace().collect(),
                 paths: paths

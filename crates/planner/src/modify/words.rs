@@ -1,27 +1,21 @@
 //! Words of changes ("instead", "also", "off", "gone"): the classes of `knowledge/lang/*/change.tsv`, found in a clause.
 
 use crate::compile::words::fold;
-use crate::lex::rows;
+use crate::lex::{Table, by_language};
 use std::ops::Range;
 use std::sync::LazyLock;
 
 /// The most words that stand for a `~` of a form.
 const LONGEST_GAP: usize = 4;
 
-const TABLES: [(&str, &str); 4] = [
-    ("en", include_str!("../../knowledge/lang/en/change.tsv")),
-    ("de", include_str!("../../knowledge/lang/de/change.tsv")),
-    ("es", include_str!("../../knowledge/lang/es/change.tsv")),
-    ("fr", include_str!("../../knowledge/lang/fr/change.tsv")),
-];
+pub(super) const TABLES: [(&str, Table); 4] = by_language!("change.tsv", 2, "../../");
 
 type Class = (&'static str, Vec<Vec<String>>);
 
 fn classes(language: &str) -> &'static [Class] {
     static ALL: LazyLock<Vec<Vec<Class>>> = LazyLock::new(|| {
-        let read = |(language, table): &(&'static str, &'static str)| {
-            let rows = rows(language, table, 2).flatten();
-            let classes = rows.filter_map(|(_, cells)| match cells.as_slice() {
+        let read = |(_, table): &(&str, Table)| {
+            let classes = table.rows().filter_map(|cells| match cells.as_slice() {
                 [class, forms, ..] => Some((*class, forms.split('|').map(parts).collect())),
                 _ => None,
             });

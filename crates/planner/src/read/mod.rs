@@ -9,7 +9,7 @@ pub(crate) mod times;
 pub(crate) mod value;
 pub(crate) mod when;
 
-use crate::lex::{Lexicon, rows};
+use crate::lex::{Cells, Lexicon, Table};
 use crate::plan::{Plan, Refusal};
 use crate::{assemble, explain};
 use agentctl_base::question::Question;
@@ -43,10 +43,15 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
     reading
 }
 
+pub(crate) const ANSWERS: Table = Table {
+    file: "gate/answers.tsv",
+    text: include_str!("../../knowledge/gate/answers.tsv"),
+    columns: 2,
+};
+
 /// The request with the answers that belong to it, each as a sentence of its own; `knowledge/gate/answers.tsv` says where it
 /// stands and what a bare answer needs before it.
 pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String {
-    const SAID: &str = include_str!("../../knowledge/gate/answers.tsv");
     let language = explain::language(request);
     let column = ["en", "de", "es", "fr"].iter().position(|l| *l == language);
     let mut out = request.trim().to_owned();
@@ -55,11 +60,10 @@ pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String
         if answer.is_empty() {
             continue;
         }
-        let mut row = rows("gate/answers.tsv", SAID, 2)
-            .flatten()
-            .map(|(_, cells)| cells)
-            .filter(|c| c.at(0) == topic || c.at(0) == "*");
-        let Some(row) = row.next() else { continue };
+        let of = |c: &Cells<'_>| c.at(0) == topic || c.at(0) == "*";
+        let Some(row) = ANSWERS.rows().find(of) else {
+            continue;
+        };
         let lead = row.at(2 + column.unwrap_or(0));
         let said = match lead.is_empty() || acts(answer, language) {
             true => answer.to_owned(),

@@ -5,14 +5,22 @@ use super::super::Reading;
 use super::column;
 use super::words::Hit;
 use crate::clause::{Clause, Intro, Phrase};
-use crate::lex::rows;
+use crate::lex::Table;
 use crate::lexicon;
 use crate::plan::{Does, Role, Step, Trigger};
 use crate::spot::Kind;
 use agentctl_base::question::{Question, QuestionOption};
 
-const TEXTS: &str = include_str!("../../../knowledge/gate/questions.tsv");
-const SYSTEMS: &str = include_str!("../../../knowledge/gate/systems.tsv");
+pub(super) const QUESTIONS: Table = Table {
+    file: "gate/questions.tsv",
+    text: include_str!("../../../knowledge/gate/questions.tsv"),
+    columns: 5,
+};
+pub(super) const SYSTEMS: Table = Table {
+    file: "gate/systems.tsv",
+    text: include_str!("../../../knowledge/gate/systems.tsv"),
+    columns: 8,
+};
 /// The most questions that are asked at once.
 const MOST: usize = 6;
 /// The most questions about where things are.
@@ -214,9 +222,8 @@ impl Gaps<'_, '_> {
 
     fn topic(&mut self, topic: &str, what: &str) {
         let column = column(self.reading.chart.language);
-        let row = rows("gate/questions.tsv", TEXTS, 5).flatten();
-        let found = row.into_iter().find(|(_, cells)| cells.at(0) == topic);
-        if let Some(text) = found.map(|(_, cells)| cells.at(1 + column)) {
+        let found = QUESTIONS.rows().find(|cells| cells.at(0) == topic);
+        if let Some(text) = found.map(|cells| cells.at(1 + column)) {
             let text = text.replace("{what}", what);
             self.push(topic, text, Vec::new());
         }
@@ -236,7 +243,7 @@ impl Gaps<'_, '_> {
     /// Kinds of systems that a noun tells of and no service answers.
     fn systems(&mut self) {
         let language = column(self.reading.chart.language);
-        for (_, cells) in rows("gate/systems.tsv", SYSTEMS, 8).flatten() {
+        for cells in SYSTEMS.rows() {
             let [topic, tags, concepts, services, texts @ ..] = cells.as_slice() else {
                 continue;
             };

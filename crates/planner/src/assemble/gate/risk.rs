@@ -2,11 +2,15 @@
 
 use super::super::Reading;
 use super::words::Hit;
-use crate::lex::rows;
+use crate::lex::Table;
 use agentctl_base::secrets::{MARK, spoken};
 use std::sync::LazyLock;
 
-const RULES: &str = include_str!("../../../knowledge/gate/risks.tsv");
+pub(super) const RISKS: Table = Table {
+    file: "gate/risks.tsv",
+    text: include_str!("../../../knowledge/gate/risks.tsv"),
+    columns: 3,
+};
 
 /// A rule: each of `needs` found, none of `unless`.
 #[derive(Debug)]
@@ -31,8 +35,7 @@ fn rules() -> &'static [Rule] {
                 unless: others.first().map_or_else(Vec::new, |c| classes(c)),
             })
         };
-        let of = rows("gate/risks.tsv", RULES, 3).flatten();
-        of.filter_map(|(_, cells)| read(cells)).collect()
+        RISKS.rows().filter_map(read).collect()
     });
     &ALL
 }

@@ -2,7 +2,7 @@
 //! frames and nouns by their concepts.
 
 use super::super::Reading;
-use crate::lex::rows;
+use crate::lex::{Table, by_language};
 use std::ops::Range;
 use std::sync::LazyLock;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
@@ -10,12 +10,7 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 /// The most words that stand for a `~` of a form.
 const LONGEST_GAP: usize = 4;
 
-const LANGUAGES: [(&str, &str); 4] = [
-    ("en", include_str!("../../../knowledge/lang/en/gate.tsv")),
-    ("de", include_str!("../../../knowledge/lang/de/gate.tsv")),
-    ("es", include_str!("../../../knowledge/lang/es/gate.tsv")),
-    ("fr", include_str!("../../../knowledge/lang/fr/gate.tsv")),
-];
+pub(super) const LANGUAGES: [(&str, Table); 4] = by_language!("gate.tsv", 2, "../../../");
 
 /// A part of a form.
 #[derive(Debug)]
@@ -44,9 +39,9 @@ pub(super) struct Hit {
 
 fn words_of(language: &str) -> &'static [Words] {
     static ALL: LazyLock<Vec<Vec<Words>>> = LazyLock::new(|| {
-        let read = |(language, table): &(&'static str, &'static str)| {
+        let read = |(_, table): &(&str, Table)| {
             let mut classes = Vec::new();
-            for (_, cells) in rows(language, table, 2).flatten() {
+            for cells in table.rows() {
                 let [class, forms, ..] = cells.as_slice() else {
                     continue;
                 };
