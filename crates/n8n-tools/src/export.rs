@@ -6,10 +6,10 @@
 
 mod requests;
 
+use agentctl_base::canonical::sha256_hex;
 use agentctl_engine::flow::{Step, StepKind};
 use agentctl_engine::pack::{Agent, DeclaredTool, Pack, ToolKind};
 use serde_json::{Map, Value, json};
-use sha2::{Digest, Sha256};
 
 /// One workflow, with the name of its file.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,11 +96,9 @@ fn title(name: &str) -> String {
 
 /// The same for the same pack and agent, so that an import takes the place of the last one.
 fn id(pack: &Pack, agent: &str) -> String {
-    let hash = Sha256::digest(format!("{}/{agent}", pack.manifest.name));
-    hash.iter()
-        .take(8)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let mut hash = sha256_hex(format!("{}/{agent}", pack.manifest.name).as_bytes());
+    hash.truncate(16);
+    hash
 }
 
 struct Drawn {

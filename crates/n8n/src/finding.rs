@@ -12,6 +12,16 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    pub fn name(self) -> &'static str {
+        match self {
+            Severity::Info => "info",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
 /// How sure a fix is: `sure` ones are applied by `qa --fix` and `autofix_workflow`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -46,4 +56,20 @@ pub struct Finding {
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fix: Option<Fix>,
+}
+
+impl Finding {
+    /// The same with every text that may hold the workflow's own words written anew: by who hides secrets in it.
+    #[must_use]
+    pub fn rewritten(self, write: impl Fn(&str) -> String) -> Finding {
+        Finding {
+            node: self.node.map(|name| write(&name)),
+            message: write(&self.message),
+            fix: self.fix.map(|fix| Fix {
+                title: write(&fix.title),
+                ..fix
+            }),
+            ..self
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! A workflow as a Mermaid flow chart. Ids are ours; every word from outside is letters, figures and Mermaid's own codes for the rest,
 //! so that no name can become a link, a style or a line of its own.
 
+use crate::scene::Uses;
 use crate::{Subject, is_of};
 use agentctl_n8n::{Branches, Severity, short_type};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Names longer than these are cut, in characters.
 const LONGEST: usize = 80;
@@ -12,16 +13,12 @@ pub fn mermaid(subject: Subject<'_>) -> String {
     let workflow = subject.workflow;
     let nodes = || workflow.nodes.iter().filter(|n| !n.is_sticky()).enumerate();
     let ids: HashMap<&str, usize> = nodes().map(|(at, node)| (node.name(), at)).collect();
-    let mut used: HashMap<&str, u32> = HashMap::new();
-    let mut serving: HashSet<&str> = HashSet::new();
-    for (from, kind, output, _) in workflow.edges() {
-        if kind == "main" {
-            let most = used.entry(from).or_default();
-            *most = output.max(*most);
-        } else {
-            serving.insert(from);
-        }
-    }
+    let uses = Uses::of(workflow);
+    let branches = nodes().map(|(_, node)| {
+        let used = uses.outputs.get(node.name()).copied();
+        Branches::of(node, used, Some(subject.catalog))
+    });
+    let branches: Vec<Branches> = branches.collect();
     let mut out = "flowchart LR\n".to_owned();
     for (at, node) in nodes() {
         let label = format!(
@@ -34,7 +31,7 @@ pub fn mermaid(subject: Subject<'_>) -> String {
             .lookup(node.node_type(), node.type_version())
             .known();
         let begins = known.is_some_and(|known| known.begins().is_some());
-        let (open, close) = match (begins, serving.contains(node.name())) {
+        let (open, close) = match (begins, uses.serves.contains(node.name())) {
             (true, _) => ("([", "])"),
             (false, true) => ("((", "))"),
             (false, false) => ("[", "]"),
@@ -60,11 +57,7 @@ pub fn mermaid(subject: Subject<'_>) -> String {
             out.push_str(&format!("  n{a} -. \"{}\" .-> n{b}\n", quoted(kind)));
             continue;
         }
-        let node = workflow.node_by_name(from);
-        let name = node.and_then(|node| {
-            Branches::of(node, used.get(from).copied(), Some(subject.catalog)).name(output)
-        });
-        match name {
+        match branches.get(*a).and_then(|of| of.name(output)) {
             Some(name) => out.push_str(&format!("  n{a} -- \"{}\" --> n{b}\n", quoted(&name))),
             None => out.push_str(&format!("  n{a} --> n{b}\n")),
         }

@@ -7,7 +7,7 @@ use crate::{MOST_NODES, Subject, TooLarge, is_of};
 use agentctl_n8n::layout::{NODE_WIDTH, ROOT_WIDTH, layout};
 use agentctl_n8n::tree::telling;
 use agentctl_n8n::{Branches, Finding, Node, Workflow};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Room around everything.
 const MARGIN: f64 = 64.0;
@@ -107,19 +107,12 @@ impl Drawn<'_> {
     }
     /// With the text below it.
     pub fn bottom(&self) -> f64 {
+        let detail = if self.detail.is_empty() { 0.0 } else { LINE };
         let below = match self.shape {
             Shape::Served => 0.0,
-            _ => self.lines.len() as f64 * LINE + 6.0,
+            _ => self.lines.len() as f64 * LINE + 6.0 + detail,
         };
-        let detail = if self.detail.is_empty() { 0.0 } else { LINE };
-        self.y
-            + self.height
-            + below
-            + if self.shape == Shape::Served {
-                0.0
-            } else {
-                detail
-            }
+        self.y + self.height + below
     }
 }
 
@@ -195,21 +188,21 @@ impl<'a> Scene<'a> {
 }
 
 /// What hangs on what.
-struct Uses<'a> {
+pub(crate) struct Uses<'a> {
     /// The highest main output and input that is used.
-    outputs: HashMap<&'a str, u32>,
+    pub outputs: HashMap<&'a str, u32>,
     inputs: HashMap<&'a str, u32>,
     served_by: HashMap<&'a str, Vec<&'a str>>,
-    serves: HashMap<&'a str, ()>,
+    pub serves: HashSet<&'a str>,
 }
 
 impl<'a> Uses<'a> {
-    fn of(workflow: &'a Workflow) -> Self {
+    pub fn of(workflow: &'a Workflow) -> Self {
         let mut uses = Uses {
             outputs: HashMap::new(),
             inputs: HashMap::new(),
             served_by: HashMap::new(),
-            serves: HashMap::new(),
+            serves: HashSet::new(),
         };
         for (from, kind, output, link) in workflow.edges() {
             if kind == "main" {
@@ -219,7 +212,7 @@ impl<'a> Uses<'a> {
                 // A document from elsewhere may say any number.
                 *most = link.index.min(MOST_PORTS).max(*most);
             } else {
-                uses.serves.insert(from, ());
+                uses.serves.insert(from);
                 let kinds = uses.served_by.entry(link.node.as_str()).or_default();
                 if !kinds.contains(&kind) {
                     kinds.push(kind);
@@ -234,7 +227,7 @@ impl<'a> Uses<'a> {
         let in_main = self.inputs.contains_key(name) || self.outputs.contains_key(name);
         match (
             self.served_by.contains_key(name),
-            self.serves.contains_key(name) && !in_main,
+            self.serves.contains(name) && !in_main,
         ) {
             (true, _) => Shape::Served,
             (false, true) => Shape::Sub,

@@ -71,7 +71,7 @@ pub fn svg(subject: Subject<'_>, style: Style) -> Result<String, TooLarge> {
     for (row, (severity, line)) in legend.iter().enumerate() {
         let y = bottom + 18.0 * row as f64 + 8.0;
         if let Some(severity) = severity {
-            let (class, y) = (word(*severity), number(y - 4.0));
+            let (class, y) = (severity.name(), number(y - 4.0));
             out.push_str(&format!(
                 "<circle class=\"dot {class}\" cx=\"30\" cy=\"{y}\" r=\"4\"/>"
             ));
@@ -93,14 +93,6 @@ fn described(scene: &Scene<'_>, findings: &[Finding]) -> String {
         "{} nodes, {errors} errors, {warnings} warnings",
         scene.nodes.len()
     )
-}
-
-fn word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "info",
-    }
 }
 
 fn draw_note(note: &Note, out: &mut String) {
@@ -147,7 +139,7 @@ fn draw_label(label: &Label, out: &mut String) {
 
 fn draw_node(node: &Drawn<'_>, out: &mut String) {
     let worst = node.findings.iter().map(|f| f.severity).max();
-    let class = worst.map_or("", word);
+    let class = worst.map_or("", Severity::name);
     let off = if node.is_off { " off" } else { "" };
     out.push_str(&format!(
         "<g class=\"node {class}{off}\"><title>{}</title>",
@@ -187,7 +179,7 @@ fn draw_node(node: &Drawn<'_>, out: &mut String) {
         let (x, y) = (number(node.x + node.width - 4.0), node.y + 4.0);
         out.push_str(&format!(
             "<circle class=\"badge {}\" cx=\"{x}\" cy=\"{}\" r=\"11\"/><text class=\"count\" x=\"{x}\" y=\"{}\">{}</text>",
-            word(worst),
+            worst.name(),
             number(y),
             number(y + 4.0),
             node.findings.len()
@@ -271,7 +263,7 @@ fn told(finding: &Finding) -> String {
     let code = text(&finding.code);
     format!(
         "{} {code}: {}",
-        word(finding.severity),
+        finding.severity.name(),
         text(&finding.message)
     )
 }

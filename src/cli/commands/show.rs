@@ -179,10 +179,7 @@ fn all(
             CliError::usage(format!("{path} is no workflow: {e}"))
         })?;
         let findings = open(checked)
-            .map(|mut finding| {
-                finding.message = redactor.text(&finding.message);
-                finding
-            })
+            .map(|finding| finding.rewritten(|text| redactor.text(text)))
             .collect();
         shown.push(Shown { workflow, findings });
     }

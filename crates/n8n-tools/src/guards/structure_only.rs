@@ -3,8 +3,8 @@
 
 use super::{STRUCTURE_ONLY, allow, deny};
 use agentctl_base::decision::Decision;
+use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::catalog::structure::{self, ABOUT};
-use agentctl_n8n::catalog::{Catalog, Lookup};
 use agentctl_n8n::diff::{self, NodeChange};
 use agentctl_n8n::{Node, Workflow};
 use serde_json::{Map, Value};
@@ -75,19 +75,14 @@ fn set_in(old: Option<&Node>, node: &Node, catalog: &Catalog) -> BTreeSet<String
     let was = old.and_then(Node::parameters).unwrap_or(&empty);
     let is = node.parameters().unwrap_or(&empty);
     let known = catalog.lookup(node.node_type(), node.type_version());
-    let (was, is) = match &known {
-        Lookup::Known(described) => {
-            let mut paths = described.structural(is);
-            paths.extend(described.structural(was));
-            let left = |values| structure::elsewhere(values, &paths);
-            (left(was), left(is))
-        }
-        _ => {
-            let left = |values| structure::elsewhere(values, &ABOUT.into());
-            (left(was), left(is))
-        }
-    };
-    let mut set = differing(&was, &is);
+    let known = known.known();
+    let mut paths = BTreeSet::from(ABOUT);
+    if let Some(known) = &known {
+        paths.extend(known.structural(was));
+        paths.extend(known.structural(is));
+    }
+    let left = |values| structure::elsewhere(values, &paths);
+    let mut set = differing(&left(was), &left(is));
     let setting = |node: &Node| -> Map<String, Value> {
         let keys = node.map().iter();
         let keys = keys.filter(|(key, _)| !KEYS.contains(&key.as_str()));

@@ -112,11 +112,7 @@ fn findings(files: &[Checked], told: &Told<'_>) -> String {
         .collect();
     let codes: Vec<&str> = codes.into_iter().collect();
     let severities = [Severity::Error, Severity::Warning, Severity::Info];
-    let severities = severities.map(|s| match s {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "info",
-    });
+    let severities = severities.map(Severity::name);
     let mut part = format!(
         "<div class=\"tools\" id=\"tools\" hidden>\n{}{}{}<label>words <input id=\"words\" type=\"search\"></label>\n<output id=\"shown\"></output>\n</div>\n",
         choice("code", &codes),

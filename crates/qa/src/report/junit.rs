@@ -4,7 +4,6 @@
 use crate::check::{Checked, Judged, State};
 use crate::source::relative;
 use crate::summary::Threshold;
-use agentctl_n8n::finding::Severity;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -62,11 +61,7 @@ fn case(judged: &Judged, path: &str, threshold: Threshold, out: &mut String) -> 
         .as_deref()
         .map(|n| format!(" [{n}]"))
         .unwrap_or_default();
-    let severity = match finding.severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "info",
-    };
+    let severity = finding.severity.name();
     let (message, code) = (escaped(&finding.message), escaped(&finding.code));
     let text = escaped(&format!(
         "{severity} {}{node}\n{}\nat {path}:{}:{} {}\n",

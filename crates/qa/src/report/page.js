@@ -2,7 +2,7 @@
 (() => {
   const table = document.querySelector("table"), body = table.tBodies[0];
   const rows = [...body.rows], chosen = {};
-  const cell = (row, at) => row.cells[at].dataset.sort ?? row.cells[at].textContent;
+  const cell = (row, at) => row.cells[at].textContent;
   const shown = document.getElementById("shown");
   const filter = () => {
     const words = chosen.words ?? "";

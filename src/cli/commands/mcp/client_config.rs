@@ -76,12 +76,8 @@ fn way(root: &Path, args: &McpServeArgs) -> Result<Way, CliError> {
 
 fn program() -> Result<String, CliError> {
     let found = std::env::current_exe();
-    let found = found.map_err(|e| {
-        CliError::new(
-            Exit::Failed,
-            format!("cannot tell where agentctl stands: {e}"),
-        )
-    })?;
+    let found =
+        found.map_err(|e| CliError::failed(format!("cannot tell where agentctl stands: {e}")))?;
     Ok(found.display().to_string())
 }
 

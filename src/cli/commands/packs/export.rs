@@ -3,6 +3,7 @@
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
+use agentctl_host::files::write_atomic;
 use agentctl_n8n_tools::export::workflows;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -31,15 +32,13 @@ pub(super) fn export(root: &Path, args: &ExportArgs, out: &Output) -> Result<Exi
     let pack = session::named_pack(root, &args.pack, out)?;
     let exported = workflows(&pack).map_err(|e| CliError::usage(e.to_string()))?;
     let shown = args.dir.display();
-    std::fs::create_dir_all(&args.dir)
-        .map_err(|e| CliError::failed(format!("cannot make {shown}: {e}")))?;
+    std::fs::create_dir_all(&args.dir).map_err(|e| CliError::io("make", &args.dir, &e))?;
     let mut files = Vec::new();
     for one in &exported {
         let path = args.dir.join(&one.file);
         let text = serde_json::to_string_pretty(&one.workflow)
             .map_err(|e| CliError::failed(e.to_string()))?;
-        std::fs::write(&path, text + "\n")
-            .map_err(|e| CliError::failed(format!("cannot write {}: {e}", path.display())))?;
+        write_atomic(&path, (text + "\n").as_bytes())?;
         files.push(path.display().to_string());
     }
     out.answer(

@@ -109,10 +109,8 @@ fn drawable(
 ) -> Option<(Workflow, Vec<agentctl_n8n::Finding>)> {
     let findings = validate::validate_value(&document.content, catalog);
     let hidden = out.redactor().strings(document.content.clone());
-    let hide = |mut finding: agentctl_n8n::Finding| {
-        finding.message = out.redactor().text(&finding.message);
-        finding
-    };
-    let findings = findings.into_iter().map(hide).collect();
+    let findings = findings.into_iter();
+    let findings = findings.map(|f| f.rewritten(|text| out.redactor().text(text)));
+    let findings = findings.collect();
     Some((Workflow::from_value(hidden).ok()?, findings))
 }
