@@ -7,8 +7,6 @@ mod account_tests;
 mod evidence;
 mod frames;
 mod part;
-#[cfg(test)]
-pub(crate) use frames::read as frames;
 
 use crate::chart::{Chart, Item, What, chart};
 use crate::cover::{self, Unused};

@@ -80,6 +80,23 @@ fn a_picture_is_one_file_without_secrets() {
 }
 
 #[test]
+fn a_secret_in_the_name_of_a_node_with_a_finding_is_hidden_too() {
+    let project = Project::new();
+    let secret = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789";
+    let mut workflow = workflow("Orders");
+    workflow["nodes"][1] = node(secret, "n8n-nodes-base.httpRequest", json!({}));
+    workflow["connections"]["Start"]["main"][0][0]["node"] = json!(secret);
+    project.write("workflows/orders.json", &workflow.to_string());
+    let ran = project.run(&["show", "orders", "--format", "html"]);
+    assert!(
+        ran.stdout.contains("class=\"error\">error"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!ran.stdout.contains("abcdefghijklmnop"), "{}", ran.stdout);
+}
+
+#[test]
 fn of_an_export_one_is_named() {
     let project = project();
     let tree = project.run(&["show", "export.json"]);

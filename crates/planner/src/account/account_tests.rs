@@ -4,7 +4,7 @@ use agentctl_kit::language::languages;
 
 #[test]
 fn the_frames_are_read_and_every_verb_has_known_ones() {
-    let read = frames::check();
+    let read = frames::read();
     assert!(
         read.is_ok(),
         "{}",

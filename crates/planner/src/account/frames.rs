@@ -19,7 +19,7 @@ type Frames = HashMap<&'static str, Frame>;
 
 static FRAMES: LazyLock<Frames> = LazyLock::new(|| read().unwrap_or_default());
 
-pub(crate) fn read() -> Result<Frames, BadRow> {
+pub(super) fn read() -> Result<Frames, BadRow> {
     const ACTS: [&str; 7] = [
         "outside", "destroys", "pays", "executes", "reads", "shapes", "none",
     ];

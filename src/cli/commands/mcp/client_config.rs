@@ -2,7 +2,7 @@
 //! folder, and a window's programs know no PATH of a shell. The token is named by its variable, never written.
 
 use super::serve::{McpServeArgs, TOKEN_VARIABLE};
-use crate::cli::error::{CliError, Exit};
+use crate::cli::error::CliError;
 use agentctl_mcp::serve::{SERVER_NAME as NAME, http};
 use clap::ValueEnum;
 use serde_json::{Value, json};

@@ -38,7 +38,8 @@ pub(super) fn export(root: &Path, args: &ExportArgs, out: &Output) -> Result<Exi
         let path = args.dir.join(&one.file);
         let text = serde_json::to_string_pretty(&one.workflow)
             .map_err(|e| CliError::failed(e.to_string()))?;
-        write_atomic(&path, (text + "\n").as_bytes())?;
+        write_atomic(&path, (text + "\n").as_bytes())
+            .map_err(|e| CliError::failed(e.to_string()))?;
         files.push(path.display().to_string());
     }
     out.answer(
