@@ -228,6 +228,7 @@ fn carry_out(
     let arguments = push.arguments();
     let change = push.clone().on(&n8n);
     let own = ByUser {
+        command: "push",
         name: Push::NAME,
         arguments,
         change: change.as_ref(),
@@ -235,7 +236,7 @@ fn carry_out(
     let mut person = Terminal::new(&progress);
     let asker = out.can_ask().then_some(&mut person as &mut dyn run::Asker);
     let done = runtime::block_on_until(&cancel, async {
-        let pushed = run::push(serving.clone(), &own, &answering, asker)
+        let pushed = run::by_user(serving.clone(), &own, &answering, asker)
             .await
             .map_err(|e| session::run_error(&e))?;
         let backend = n8n.backend();
@@ -275,7 +276,7 @@ fn carry_out(
     done
 }
 
-struct Silent;
+pub(super) struct Silent;
 
 impl Observer for Silent {
     fn event(&mut self, _: &Record) {}

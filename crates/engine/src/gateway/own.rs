@@ -9,10 +9,12 @@ use agentctl_base::model::ToolCall;
 use serde_json::{Value, json};
 
 /// The rule that allows what the user does.
-pub const USER_RULE: &str = "user.push";
+pub const USER_RULE: &str = "user.command";
 
 /// What a command of the user's does.
 pub struct ByUser<'a> {
+    /// As it is typed after `agentctl`.
+    pub command: &'a str,
     /// What the journal calls it; the name of no tool.
     pub name: &'a str,
     /// For the journal.

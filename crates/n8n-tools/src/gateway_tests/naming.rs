@@ -55,6 +55,7 @@ async fn pushed(b: &mut Bench, after: &Workflow, over: Option<(WorkflowId, Strin
         over,
     };
     let own = ByUser {
+        command: "push",
         name: Push::NAME,
         arguments: push.arguments(),
         change: &*push.on(&n8n),

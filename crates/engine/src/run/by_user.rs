@@ -16,26 +16,25 @@ use std::sync::Arc;
 
 /// As whom it is journaled.
 pub const USER: &str = "user";
-const STEP: &str = "push";
 
-/// What came of a push.
+/// What came of it.
 #[derive(Debug, Clone)]
-pub struct Pushed {
+pub struct ByUserDone {
     pub run_id: String,
     pub result: ToolResult,
     /// Why an answer that was given did not count.
     pub notes: Vec<String>,
 }
 
-/// Pushes once. What a guard asks is answered from `answering`, by its topic, or by `asker`; with neither it is refused.
-pub async fn push(
+/// Makes the change once. What a guard asks is answered from `answering`, by its topic, or by `asker`; with neither it is refused.
+pub async fn by_user(
     serving: Arc<Serving>,
     own: &ByUser<'_>,
     answering: &Answering,
     mut asker: Option<&mut (dyn Asker + '_)>,
-) -> Result<Pushed, RunError> {
+) -> Result<ByUserDone, RunError> {
     let client = Client {
-        name: "agentctl push".to_owned(),
+        name: format!("agentctl {}", own.command),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         transport: "command",
     };
@@ -48,12 +47,12 @@ pub async fn push(
         let order = Some(session.turn(&mut lock, &live)?);
         let mut told = Told(&serving.observer);
         let mut session_run = SessionRun::new(&serving, live, order, &mut told);
-        session_run.activate(STEP)?;
+        session_run.activate(own.command)?;
         let can_ask = asker.is_some() || !answering.answers.is_empty();
         let result = loop {
             let mut cx = CallContext {
                 role: USER,
-                step: STEP,
+                step: own.command,
                 offered: None,
                 can_ask,
                 bound: None,
@@ -65,11 +64,15 @@ pub async fn push(
             let question = match settled.map_err(gateway_error)? {
                 Settled::Done(result) => break result,
                 Settled::NeedsApproval(question) => *question,
-                Settled::Begun => return Err(RunError::Internal("a push began a flow".into())),
+                Settled::Begun => {
+                    return Err(RunError::Internal(
+                        "a command of the user's began a flow".into(),
+                    ));
+                }
             };
             session_run.record(
                 Event::QuestionAsked {
-                    step: STEP.to_owned(),
+                    step: own.command.to_owned(),
                     question: question.clone(),
                 },
                 true,
@@ -79,7 +82,7 @@ pub async fn push(
             match questions::find(&question, given, answering.yes, person, &mut notes) {
                 Got::Answer(value, by) => session_run.record(
                     Event::AnswerGiven {
-                        step: STEP.to_owned(),
+                        step: own.command.to_owned(),
                         question_id: question.id,
                         value,
                         by,
@@ -110,7 +113,7 @@ pub async fn push(
         (run_id, result)
     };
     session.close().await;
-    Ok(Pushed {
+    Ok(ByUserDone {
         run_id,
         result,
         notes,
