@@ -196,6 +196,19 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
             }
         ));
     }
+    let section = report.sections.get(QA_REPORT);
+    let cases = section
+        .and_then(|r| r.get("cases"))
+        .and_then(Value::as_array);
+    for case in cases.into_iter().flatten() {
+        let text = |key: &str| {
+            prose(&plain(
+                case.get(key).and_then(Value::as_str).unwrap_or_default(),
+            ))
+        };
+        let outcome = text("outcome").replace('_', " ");
+        out.push_str(&format!("  case {}: {outcome}\n", text("name")));
+    }
     if !qa.not_reached.is_empty() {
         out.push_str(&format!("  not reached: {}\n", list(&qa.not_reached)));
     }

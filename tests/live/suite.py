@@ -153,6 +153,50 @@ class Live:
         self.assertEqual(qa["egress"], [{"node": name, "by": "host", "host": host} for name in ("Get", "Moved")])
         self.assertEqual(sorted(sink.paths), ["/get", "/moved"])
 
+    def test_cases_say_what_must_come_out(self):
+        sink = Sink()
+        self.addCleanup(sink.close)
+        edge = lambda *names: {"main": [[{"node": name, "type": "main", "index": 0}] for name in names]}
+        rule = {"id": "r", "leftValue": "={{ $('Order').item.json.body.amount }}", "rightValue": 100, "operator": {"type": "number", "operation": "gt"}}
+        options = {"caseSensitive": True, "leftValue": "", "typeValidation": "loose", "version": 2}
+        node = lambda name, kind, version, parameters, x: {"id": name, "name": name, "type": f"n8n-nodes-base.{kind}", "typeVersion": version, "position": [x, 0], "parameters": parameters}
+        made = api("POST", "workflows", {
+            "name": "Order desk",
+            "nodes": [
+                node("Order", "webhook", 2, {"path": f"desk-{self.backend}", "httpMethod": "POST", "responseMode": "responseNode", "options": {}}, 0),
+                node("Customer", "httpRequest", 4.2, {"url": f"={sink.url}/customers/{{{{ $json.body.customer }}}}", "options": {}}, 200),
+                node("Big?", "if", 2.2, {"conditions": {"options": options, "combinator": "and", "conditions": [rule]}, "options": {}}, 400),
+                node("Tell", "slack", 2.3, {"select": "channel", "channelId": {"__rl": True, "mode": "name", "value": "#sales"}, "text": "={{ $json.name }} ordered for {{ $('Order').item.json.body.amount }}", "otherOptions": {}}, 600),
+                node("Yes", "respondToWebhook", 1.1, {"respondWith": "json", "responseBody": "={{ { big: true, who: $('Customer').item.json.name } }}", "options": {}}, 800),
+                node("No", "respondToWebhook", 1.1, {"respondWith": "json", "responseBody": "={{ { big: false } }}", "options": {"responseCode": 202}}, 600),
+            ],
+            "connections": {"Order": edge("Customer"), "Customer": edge("Big?"), "Big?": edge("Tell", "No"), "Tell": edge("Yes")},
+            "settings": {"executionOrder": "v1"},
+        })
+        big = {
+            "workflow": "Order desk", "name": "a big order is told", "input": {"body": {"amount": 300, "customer": 7}, "query": {}, "headers": {}, "params": {}},
+            "mocks": {"Customer": [{"name": "Ann"}]},
+            "expect": {"status": 200, "answer": {"big": True, "who": "Ann"}, "nodes": {
+                "Customer": {"sent": [{"url": f"{sink.url}/customers/7"}], "count": 1}, "Tell": {"sent": [{"text": "Ann ordered for 300"}]}, "No": {"reached": False}}},
+        }
+        small = {**big, "name": "a small one is not", "input": {"body": {"amount": 30, "customer": 8}}, "expect": {"status": 202, "answer": {"big": False}, "nodes": {"Tell": {"reached": False}}}}
+        folder = self.project.root / "tests"
+        folder.mkdir()
+        for name, case in {"big": big, "small": small}.items():
+            (folder / f"{name}.case.yaml").write_text(json.dumps(case))
+        told = self.project.run("test", "Order desk", "--output-format", "json").json()
+        self.assertEqual((told["passed"], told["of"]), (2, 2), told)
+        wrong = {**big, "name": "another text", "expect": {"nodes": {"Tell": {"sent": [{"text": "Bob ordered for 300"}]}}}}
+        nowhere = {**small, "name": "not reached", "expect": {"nodes": {"Tell": {"sent": []}}}}
+        given = [str(self.write(f"{name}.yaml", case)) for name, case in {"wrong": wrong, "nowhere": nowhere}.items()]
+        ran = self.project.run("test", made["id"], *given, "--output-format", "json", code=1)
+        told = ran.json()
+        self.assertEqual([case["outcome"] for case in told["cases"]], ["failed", "not_reached"], told)
+        self.assertEqual((ran.code, told["passed"], told["of"]), (1, 0, 2), told)
+        self.assertIn("not \\"Bob ordered for 300\\"", told["cases"][0]["checks"][0]["why"])
+        self.assertEqual(sink.paths, [])
+        self.assertEqual(api("GET", f"workflows/{made['id']}")["updatedAt"], made["updatedAt"])
+
     def test_a_change_touches_what_it_names_and_is_undone(self):
         made = self.put("change", "ok")
         before = api("GET", f"workflows/{made['id']}")

@@ -170,6 +170,20 @@ pub fn read(text: &str, file: &str) -> Result<Node, Problem> {
     }
 }
 
+/// Reads one document as a value of a type; what does not fit it is told with its place. As strict as `read`.
+pub fn typed<T: serde::de::DeserializeOwned>(text: &str, file: &str) -> Result<T, Problem> {
+    read(text, file)?;
+    let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error| Problem {
+        file: file.to_owned(),
+        place: error.location().map_or(Place::default(), |at| Place {
+            line: at.line(),
+            column: at.column(),
+        }),
+        message: error.without_snippet().to_string(),
+    })
+}
+
 fn place_of<T>(spanned: &Spanned<T>) -> Place {
     Place {
         line: spanned.referenced.line(),

@@ -36,6 +36,7 @@ mod sessions;
 mod show;
 mod skills;
 mod status;
+mod test;
 mod tools;
 mod trust;
 mod undo;
@@ -89,6 +90,7 @@ pub enum Command {
     Catalog(catalog::CatalogCommand),
     Pull(pull::PullArgs),
     Push(push::PushArgs),
+    Test(test::TestArgs),
     Qa(qa::QaArgs),
     Analyze(analyze::AnalyzeArgs),
     #[command(subcommand)]
@@ -152,6 +154,7 @@ impl Command {
             Command::Policy(command) => policy::policy(project, command, out),
             Command::Catalog(command) => catalog::catalog(project, command, out),
             Command::Pull(args) => pull::pull(project, args, out),
+            Command::Test(args) => test::test(project, args, out),
             Command::Push(args) => push::push(project, args, out),
             Command::Qa(args) => qa::qa(project, args, out),
             Command::Analyze(args) => analyze::analyze(project, args, out),

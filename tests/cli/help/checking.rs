@@ -3,6 +3,38 @@
 use super::help;
 
 #[test]
+fn test() {
+    insta::assert_snapshot!(help("test"), @"
+    Try a workflow on the connected n8n against cases: what goes in, what services answer, what must
+    come out
+
+    Usage: agentctl test [OPTIONS] <WORKFLOW> [CASE]...
+
+    Arguments:
+      <WORKFLOW>
+              The workflow on the connected n8n, by id or name
+
+      [CASE]...
+              Files with a case each; default: those of tests/*.case.yaml that name this workflow, or
+              none
+
+    Options:
+          --let-act <NODE>
+              Let the node of this name act on the outside world; can be given several times
+
+    Examples:
+      agentctl test orders
+      agentctl test orders tests/big-order.case.yaml
+      agentctl test 7Hq2 --output-format json
+
+    Each case runs on a temporary copy, which is removed again. Nodes that would act on the outside
+    world are simulated: they hand on what the case says, and what they would have sent is worked out
+    and compared.
+    Exit code 0: every case passed. 1: one failed, or the run did not come to what it expects.
+    ");
+}
+
+#[test]
 fn qa() {
     insta::assert_snapshot!(help("qa"), @"
     Check workflow files, or the workflows of the connected n8n

@@ -143,6 +143,8 @@ fn agentctl_itself() {
       pull         Write a workflow of the connected n8n as a file that git can keep
       push         Send a workflow file to the connected n8n: update the workflow that it follows, or
                    create one
+      test         Try a workflow on the connected n8n against cases: what goes in, what services
+                   answer, what must come out
       qa           Check workflow files, or the workflows of the connected n8n
       analyze      Why a run went as it did, and what can be learned from it; reads only
       learnings    What runs taught: add, find, check and index entries of docs/learning/

@@ -216,3 +216,30 @@ fn n8n() {
     hint: install Node.js 22.16 or newer, which brings npm (nodejs.org)
     ");
 }
+
+#[test]
+fn test() {
+    let project = Project::new();
+    project.write("odd.case.yaml", "name: odd\nexpect:\n  state: 200\n");
+    insta::assert_snapshot!(project.said("test Orders odd.case.yaml"), @"
+    exit code 2
+    -- stderr --
+    error: odd.case.yaml:3:3: unknown field `state`, expected one of status, answer, nodes at line 3, column 3
+    hint: a case has name, expect, and where it needs them workflow, start, input, mocks (docs/testing.md)
+    ");
+    project.write("good.case.yaml", "name: good\nexpect: {status: 200}\n");
+    insta::assert_snapshot!(project.said("test Orders good.case.yaml"), @"
+    exit code 2
+    -- stderr --
+    error: no n8n is connected: this project works on the embedded backend
+    hint: name one in .mcp.json, or with --backend; `agentctl n8n up --write-mcp` starts one to develop against
+    ");
+    let n8n = Server::new(orders());
+    insta::assert_snapshot!(on(&project, &n8n, "test w1"), @r#"
+    exit code 2
+    -- stderr --
+    n8n: rest (--backend rest)
+    error: there is no case for "Orders" in tests/*.case.yaml
+    hint: write one: name, input, mocks, expect (docs/testing.md has an example), or name its file
+    "#);
+}

@@ -57,10 +57,10 @@ fn agents() {
     error: agents/analyst.md: there is no prompt below the head
     agents/analyst.md:1:1: the head has no "description"
     agents/analyst.md:3:8: model must be opus, sonnet or haiku, not "gigantic"
-    built-in agents/flow.yaml:107:40: the pack has no agent "analyst"
-    built-in agents/flow.yaml:108:48: the pack has no agent "analyst"
-    built-in agents/flow.yaml:112:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:721:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:108:40: the pack has no agent "analyst"
+    built-in agents/flow.yaml:109:48: the pack has no agent "analyst"
+    built-in agents/flow.yaml:113:51: the pack has no agent "analyst"
+    built-in agents/flow.yaml:741:18: the pack has no agent "analyst"
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }

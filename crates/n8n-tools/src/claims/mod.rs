@@ -138,7 +138,8 @@ fn settle_report(report: &mut Map<String, Value>, by: &Claim<'_>) -> Vec<String>
 }
 
 /// What the program knows of a run and no agent may put otherwise.
-const OF_THE_RUN: [&str; 10] = [
+const OF_THE_RUN: [&str; 11] = [
+    "cases",
     "copy",
     "egress",
     "execution",

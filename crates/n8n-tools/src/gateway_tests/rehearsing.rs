@@ -28,20 +28,20 @@ fn orders() -> Workflow {
     ])
 }
 
-/// Runs every node once, in the document's order; those of `failing` fail with their message and end it.
+/// Runs each node once, what follows the upper output first; those of `failing` fail with their message and end it.
 fn plays(
     failing: &'static [(&'static str, &'static str)],
 ) -> impl Fn(&Workflow, &Map<String, Value>) -> Value + Send {
     move |workflow, payload| {
         let mut runs = Vec::new();
-        let mut before: Option<String> = None;
         let mut status = "success";
-        let mut at = workflow
+        let start = workflow
             .nodes
             .iter()
-            .find(|n| n.node_type().ends_with(".webhook"))
-            .map(|n| n.name().to_owned());
-        while let Some(name) = at {
+            .find(|n| n.node_type().ends_with(".webhook"));
+        let mut open: Vec<(Option<String>, String)> = Vec::new();
+        open.extend(start.map(|node| (None, node.name().to_owned())));
+        while let Some((before, name)) = open.pop() {
             let failed = failing.iter().find(|(node, _)| *node == name);
             let error = failed.map_or(Value::Null, |(_, message)| json!({"message": message}));
             let items = if failed.is_some() {
@@ -54,11 +54,9 @@ fn plays(
                 status = "error";
                 break;
             }
-            at = workflow
-                .edges()
-                .find(|(from, ..)| *from == name)
-                .map(|(_, _, _, link)| link.node.clone());
-            before = Some(name);
+            let next = workflow.edges().filter(|(from, ..)| *from == name);
+            let next: Vec<String> = next.map(|(_, _, _, link)| link.node.clone()).collect();
+            open.extend(next.into_iter().rev().map(|to| (Some(name.clone()), to)));
         }
         execution(status, runs)
     }
@@ -76,6 +74,57 @@ const TEST: &str = "rehearse_workflow";
 
 fn of_orders() -> Value {
     json!({"workflow_id": "orders"})
+}
+
+#[tokio::test]
+async fn each_case_is_a_run_of_its_own_and_the_worst_of_them_counts() {
+    let (mut b, backend) = live();
+    let case = |name: &str, count: usize| json!({"name": name, "input": {"name": "Ann"}, "expect": {"nodes": {"Shape": {"count": count}}}});
+    let asked = json!({"workflow_id": "orders", "cases": [case("one", 1), case("two", 2)]});
+    let said = b.ok("checker", TEST, asked).await;
+    assert_eq!(said["test_status"], "fail");
+    let outcomes: Vec<&Value> = ["/cases/0", "/cases/1"]
+        .iter()
+        .map(|at| &said.pointer(at).unwrap()["outcome"])
+        .collect();
+    assert_eq!(outcomes, ["passed", "failed"]);
+    assert_eq!(said["findings"][0]["code"], "run/case");
+    assert_eq!(
+        said["findings"][0]["message"],
+        "the case \"two\" expects otherwise of Shape: count: 1 items, not 2"
+    );
+    let created = backend
+        .writes()
+        .iter()
+        .filter(|w| w.starts_with("create"))
+        .count();
+    assert_eq!((created, backend.ids()), (2, vec!["orders".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_case_that_cannot_be_tried_executes_nothing() {
+    let (mut b, backend) = live();
+    for (case, why) in [
+        (
+            json!({"name": "x", "expect": {}}),
+            "it expects nothing, so it could not fail",
+        ),
+        (
+            json!({"name": "x", "expect": {"nodes": {"Shap": {"count": 1}}}}),
+            "no node named \"Shap\"",
+        ),
+        (
+            json!({"name": "x", "mocks": {"Daily": [{}]}, "expect": {"status": 200}}),
+            "\"Daily\" hands nothing on",
+        ),
+    ] {
+        let asked = json!({"workflow_id": "orders", "cases": [case]});
+        let result = b.call("checker", TEST, asked).await;
+        assert_eq!(result.status, ToolStatus::Failed);
+        let said = result.content;
+        assert!(said["error"].as_str().unwrap().contains(why), "{said}");
+    }
+    assert_eq!(backend.writes(), Vec::<String>::new());
 }
 
 #[tokio::test]

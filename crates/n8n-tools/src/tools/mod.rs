@@ -51,6 +51,7 @@ mod validate_workflow;
 pub use memory::{ACCOUNTS, LET_ACT, N8nMemory, TEST_HOSTS, Validation, WORKFLOW, memory};
 pub use n8n::N8n;
 pub use push::Push;
+pub use rehearse_workflow::Tried;
 pub use settle::{Settlement, judge};
 
 use crate::guards;

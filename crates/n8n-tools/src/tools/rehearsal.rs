@@ -8,7 +8,9 @@ use crate::backend::{
 };
 use crate::noted::Rehearsing;
 use agentctl_engine::toolset::{Answer, Fault, Outcome, backend_failure, error_content};
-use agentctl_n8n::rehearsal::{COPY, Item, Part, Rehearsal, Trace, evidence, is_copy, judge};
+use agentctl_n8n::rehearsal::{
+    COPY, Case, Item, Part, Rehearsal, Seen, Trace, evidence, is_copy, judge, judge_case, sent,
+};
 use agentctl_n8n::{Finding, Workflow, WorkflowId, trigger_points};
 use serde_json::{Map, Value, json};
 
@@ -20,6 +22,8 @@ pub(super) struct Test {
     pub at: Stored,
     pub rehearsal: Rehearsal,
     pub payload: Item,
+    /// What must come out of it.
+    pub case: Option<Case>,
     /// Try the workflow itself before a copy is made.
     pub as_it_is: bool,
     pub checked: Vec<Finding>,
@@ -27,6 +31,25 @@ pub(super) struct Test {
 }
 
 impl N8n {
+    /// One run after the other. What one of them cannot do ends them all: nothing says that the next one could.
+    pub(super) async fn try_all(&self, tests: &mut [Test]) -> Answer {
+        let mut all: Option<Map<String, Value>> = None;
+        for test in tests {
+            let told = match self.try_out(test).await? {
+                Outcome::Ok(Value::Object(told)) if !told.contains_key("left_behind") => told,
+                Outcome::Ok(Value::Object(told)) => {
+                    return Ok(Outcome::Ok(Value::Object(together(all, told))));
+                }
+                Outcome::Failed(Value::Object(told)) => {
+                    return Ok(Outcome::Failed(Value::Object(together(all, told))));
+                }
+                other => return Ok(other),
+            };
+            all = Some(together(all, told));
+        }
+        Ok(Outcome::Ok(Value::Object(all.unwrap_or_default())))
+    }
+
     /// The run itself. However it goes, what it put on the n8n is taken away again.
     pub(super) async fn try_out(&self, test: &mut Test) -> Answer {
         if test.as_it_is {
@@ -157,7 +180,7 @@ impl N8n {
                 "report it as not executed",
             );
             content.insert("status".into(), json!(run.status));
-            content.insert("answer".into(), json!(run.answer));
+            content.insert("answer".into(), json!(run.answer.as_ref().map(sample)));
             content.insert("nodes".into(), json!(test.rehearsal.parts));
             // It may have run all the same.
             content.insert("egress".into(), egress(&test.rehearsal, &|_| true));
@@ -171,8 +194,26 @@ impl N8n {
         if trace.status == "unknown" {
             trace.status.clone_from(&execution.status);
         }
-        let verdict = judge(&test.at.workflow, &test.rehearsal, &trace, &test.checked);
+        let sent = sent(&test.rehearsal.shadows, &mut trace);
+        let mut verdict = judge(&test.at.workflow, &test.rehearsal, &trace, &test.checked);
+        if let Some(case) = &test.case {
+            let seen = Seen {
+                trace: &trace,
+                status: run.status,
+                answer: run.answer.as_ref(),
+                sent: &sent,
+                has_failed: verdict.test_status == "fail",
+            };
+            let judged = judge_case(&case.expect, &test.rehearsal, seen);
+            verdict.with_case(&test.at.workflow, &case.name, &judged);
+            let told = json!({"name": case.name, "outcome": judged.outcome, "checks": judged.checks, "execution": execution.id,
+                "test_status": verdict.test_status});
+            content.insert("cases".into(), json!([told]));
+        }
         content.insert("execution".into(), json!(execution));
+        if let Some(answer) = &run.answer {
+            content.insert("answer".into(), sample(answer));
+        }
         content.insert("test_status".into(), json!(verdict.test_status));
         let names = |wanted: &dyn Fn(&Value) -> bool, nodes: &[Value]| -> Value {
             nodes
@@ -192,6 +233,14 @@ impl N8n {
                     .and_then(|r| r.first.as_ref());
                 if let (Some(first), Value::Object(map)) = (first, &mut told) {
                     map.insert("first_item".into(), sample(first));
+                }
+                let calls = sent.get(&node.part.node).filter(|calls| !calls.is_empty());
+                if let (Some(calls), Value::Object(map)) = (calls, &mut told) {
+                    map.insert("calls".into(), json!(calls.len()));
+                    map.insert(
+                        "would_send".into(),
+                        calls.first().map(sample).unwrap_or_default(),
+                    );
                 }
                 told
             })
@@ -287,6 +336,48 @@ impl N8n {
     }
 }
 
+/// What several runs showed: findings and nodes of each, the worst of what they came to, and what none of them reached. Of the rest
+/// what the last one says.
+fn together(
+    before: Option<Map<String, Value>>,
+    mut last: Map<String, Value>,
+) -> Map<String, Value> {
+    let Some(mut before) = before else {
+        return last;
+    };
+    let list = |of: &mut Map<String, Value>, key: &str| match of.remove(key) {
+        Some(Value::Array(list)) => list,
+        _ => Vec::new(),
+    };
+    for key in ["cases", "ran", "simulated", "findings", "egress"] {
+        let (mut all, more) = (list(&mut before, key), list(&mut last, key));
+        for one in more {
+            if !all.contains(&one) {
+                all.push(one);
+            }
+        }
+        last.insert(key.to_owned(), Value::Array(all));
+    }
+    let missed = list(&mut before, "not_reached");
+    let again = list(&mut last, "not_reached");
+    let neither: Vec<Value> = again
+        .into_iter()
+        .filter(|node| missed.contains(node))
+        .collect();
+    last.insert("not_reached".into(), Value::Array(neither));
+    let worst = |status: Option<&Value>| match status.and_then(Value::as_str) {
+        Some("pass") => 0,
+        Some("inconclusive") => 1,
+        _ => 2,
+    };
+    if worst(before.get("test_status")) > worst(last.get("test_status"))
+        && let Some(status) = before.remove("test_status")
+    {
+        last.insert("test_status".into(), status);
+    }
+    last
+}
+
 /// What left n8n: each node that went out, with the host where it is known. `ran`: whether the node of this name did.
 fn egress(rehearsal: &Rehearsal, ran: &dyn Fn(&str) -> bool) -> Value {
     let out = rehearsal.parts.iter().filter(|part| part.part == Part::Run);
@@ -301,8 +392,22 @@ fn egress(rehearsal: &Rehearsal, ran: &dyn Fn(&str) -> bool) -> Value {
         .collect()
 }
 
-/// An item, or (of a large one) its fields' names.
+/// An item, or (of a large one) its fields' names. Of a webhook's item the headers are nobody's result.
 fn sample(item: &Value) -> Value {
+    let is_request = |map: &Map<String, Value>| {
+        ["headers", "params", "query", "body"]
+            .iter()
+            .all(|part| map.contains_key(*part))
+    };
+    if let Some(Value::Object(headers)) = item.get("headers")
+        && item.as_object().is_some_and(is_request)
+    {
+        let mut item = item.clone();
+        if let Some(told) = item.get_mut("headers") {
+            *told = Value::String(format!("({} headers)", headers.len()));
+        }
+        return sample(&item);
+    }
     if item.to_string().len() <= SAMPLE {
         return item.clone();
     }

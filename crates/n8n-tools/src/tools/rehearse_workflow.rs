@@ -4,7 +4,7 @@
 use super::memory::memory;
 use super::n8n::{N8n, mark, reserve, resource};
 use super::rehearsal::Test;
-use crate::arguments::{arguments, text, workflow_id};
+use crate::arguments::{arguments, object, text, workflow_id};
 use crate::backend::BackendErrorKind;
 use crate::capability as can;
 use crate::guards;
@@ -13,13 +13,14 @@ use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_base::model::ToolCall;
 use agentctl_base::strict_json;
-use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::MutationExpectation;
+use agentctl_engine::store::{ResourceMark, SnapshotRef};
 use agentctl_engine::toolset::{
     Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Touches,
 };
-use agentctl_n8n::rehearsal::{COPY, Ground, Wishes, payload, rehearse};
+use agentctl_n8n::rehearsal::{COPY, Case, Ground, Rehearsal, Wishes, payload, rehearse};
 use agentctl_n8n::trigger_points;
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -33,9 +34,46 @@ arguments! {
         #[serde(default)]
         optional payload: Map<String, Value> = json!({"type": "object", "description": "the trigger's item, a webhook's as {body, query, headers}; without it one is made from the fields that the workflow reads"});
         /// Names of nodes that may act on the outside world; the user is asked.
+        /// What must come out, case by case; empty: one run with the payload.
+        #[serde(default)]
+        optional cases: Vec<Case> = json!({"type": "array", "maxItems": MOST_CASES, "items": case()});
         #[serde(default)]
         optional let_act: Vec<String> = json!({"type": "array", "items": {"type": "string"}, "description": "names of nodes that shall act on the outside world although this is a test; the user is asked"});
     }
+}
+
+/// Each is a run of its own.
+const MOST_CASES: usize = 8;
+
+fn case() -> Value {
+    let items = json!({"type": "array", "items": {"type": "object"}});
+    let node = object(
+        json!({
+            "reached": {"type": "boolean"},
+            "count": {"type": "integer", "minimum": 0, "description": "items that it hands on"},
+            "items": items,
+            "sent": {"type": "array", "items": {"type": "object"}, "description": "parameters of each call of a simulated node, expressions worked out"},
+        }),
+        &[],
+    );
+    let expect = object(
+        json!({
+            "status": {"type": "integer"},
+            "answer": {"description": "of a webhook; objects may have more fields than are expected"},
+            "nodes": {"type": "object", "additionalProperties": node},
+        }),
+        &[],
+    );
+    object(
+        json!({
+            "name": text("what is tested"),
+            "start": text("the trigger"),
+            "input": {"type": "object", "description": "the trigger's item"},
+            "mocks": {"type": "object", "additionalProperties": items, "description": "node → the items that it hands on in the place of its service's answer"},
+            "expect": expect,
+        }),
+        &["name", "expect"],
+    )
 }
 
 pub(super) fn tool() -> Tool<N8n> {
@@ -46,7 +84,7 @@ pub(super) fn tool() -> Tool<N8n> {
         ..Head::new(
             "rehearse_workflow",
             can::TRIGGER_WORKFLOW,
-            "Test a workflow by one real run on a temporary copy, which is removed again. Nodes that would act on the outside world, and those without their credential, are simulated. Returns which nodes ran, were simulated or not reached, the execution, and findings. On a backend that cannot execute it fails and says: not executed.",
+            "Test a workflow by one real run on a temporary copy, which is removed again. Nodes that would act on the outside world, and those without their credential, are simulated. `cases` say what must come out. Returns which nodes ran, were simulated or not reached, the execution, and findings. On a backend that cannot execute it fails and says: not executed.",
             RehearseWorkflow::schema,
         )
     })
@@ -74,7 +112,9 @@ pub(super) fn let_something_act(call: &ToolCall) -> bool {
 
 struct Rehearse {
     n8n: Arc<N8n>,
-    test: Test,
+    /// One after the other; the copies have one name.
+    tests: Vec<Test>,
+    mark: ResourceMark,
 }
 
 impl Act for Rehearse {
@@ -83,10 +123,45 @@ impl Act for Rehearse {
         None
     }
     fn touches(&self) -> Touches {
-        Touches::Existing(mark(&self.test.at))
+        Touches::Existing(self.mark.clone())
     }
     fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
-        Box::pin(async { (self.n8n.try_out(&mut self.test).await, None) })
+        Box::pin(async { (self.n8n.try_all(&mut self.tests).await, None) })
+    }
+}
+
+/// A test that a command of the user's makes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tried {
+    pub workflow_id: String,
+    /// At most `MOST`.
+    pub cases: Vec<Case>,
+    /// Names of nodes that may act on the outside world.
+    pub let_act: Vec<String>,
+}
+
+impl Tried {
+    /// What the journal calls it; no tool has this name.
+    pub const NAME: &'static str = "test_workflow";
+    pub const MOST: usize = MOST_CASES;
+
+    /// As the journal has it.
+    pub fn arguments(&self) -> Value {
+        json!({"workflow_id": self.workflow_id, "cases": self.cases, "let_act": self.let_act})
+    }
+
+    /// The change that it is: a copy comes and goes.
+    pub fn on(self, n8n: &Arc<N8n>) -> Box<dyn Change> {
+        Box::new(On {
+            on: Arc::clone(n8n),
+            args: RehearseWorkflow {
+                workflow_id: self.workflow_id,
+                start: None,
+                payload: Map::new(),
+                cases: self.cases,
+                let_act: self.let_act,
+            },
+        })
     }
 }
 
@@ -125,32 +200,74 @@ impl N8n {
                 hosts: self.test_hosts.with(memory(cx.guards).test_hosts()),
                 n8n: self.backend.place(),
             },
+            mocks: IndexMap::new(),
             credentials,
         };
-        let rehearsal = match rehearse(&at.workflow, self.catalog, &wishes) {
-            Ok(rehearsal) => rehearsal,
-            Err(why) => {
-                let hint = "nothing was executed; report why";
-                return Ok(Err(Outcome::failed(why.to_string(), "rehearsal", hint)));
+        let refused = |why: String| {
+            let hint = "nothing was executed; report why, or mend the cases";
+            Ok(Err(Outcome::failed(why, "rehearsal", hint)))
+        };
+        if test.cases.len() > MOST_CASES {
+            let why = format!(
+                "{} cases are too many for one test (at most {MOST_CASES})",
+                test.cases.len()
+            );
+            return refused(why);
+        }
+        let plain = [None];
+        let cases: Vec<Option<&Case>> = match test.cases.is_empty() {
+            true => plain.to_vec(),
+            false => test.cases.iter().map(Some).collect(),
+        };
+        let mut tests = Vec::new();
+        for case in cases {
+            let wrong = case
+                .map(|case| case.wrong(&at.workflow))
+                .unwrap_or_default();
+            if !wrong.is_empty() {
+                let name = case.map_or("", |case| &case.name);
+                return refused(format!(
+                    "the case {name:?} cannot be tried: {}",
+                    wrong.join("; ")
+                ));
             }
-        };
-        let payload = if test.payload.is_empty() {
-            payload(&at.workflow, &rehearsal)
-        } else {
-            test.payload.clone()
-        };
+            let wishes = match case {
+                Some(case) => Wishes {
+                    start: case.start.as_deref().or(wishes.start),
+                    mocks: case.mocks.clone(),
+                    ..wishes.clone()
+                },
+                None => wishes.clone(),
+            };
+            let rehearsal = match rehearse(&at.workflow, self.catalog, &wishes) {
+                Ok(rehearsal) => rehearsal,
+                Err(why) => return refused(why.to_string()),
+            };
+            let said = case.map_or(&test.payload, |case| &case.input);
+            let payload = match said.is_empty() {
+                true => payload(&at.workflow, &rehearsal),
+                false => said.clone(),
+            };
+            tests.push((rehearsal, payload, case.cloned()));
+        }
         // Only a workflow of this run: nobody else counts on its being inactive.
-        let as_it_is = !at.active
-            && cx.guards.log().made(&at.id.0)
-            && rehearsal.fits_as_it_is(&at.workflow)
-            && trigger_points(&at.workflow)
-                .iter()
-                .any(|point| point.node == rehearsal.start.node);
+        let ours = !at.active && cx.guards.log().made(&at.id.0);
+        let points = trigger_points(&at.workflow);
+        let as_it_is = |rehearsal: &Rehearsal| {
+            ours && rehearsal.fits_as_it_is(&at.workflow)
+                && points
+                    .iter()
+                    .any(|point| point.node == rehearsal.start.node)
+        };
         let reserved = vec![reserve(guards::acts(&asked), &at, "test", exact)];
         let noted = Noted {
             rehearsal: Some(Rehearsing {
-                copy: rehearsal.copy.name().to_owned(),
-                activates: as_it_is,
+                copy: tests
+                    .iter()
+                    .map(|(r, ..)| r.copy.name().to_owned())
+                    .next()
+                    .unwrap_or_default(),
+                activates: tests.iter().any(|(rehearsal, ..)| as_it_is(rehearsal)),
             }),
             ..Noted::default()
         };
@@ -162,17 +279,20 @@ impl N8n {
             more: noted.written(),
         };
         let checked = self.findings(&at.workflow);
+        let tests = tests.into_iter().map(|(rehearsal, payload, case)| Test {
+            at: at.clone(),
+            as_it_is: as_it_is(&rehearsal),
+            rehearsal,
+            payload,
+            case,
+            checked: checked.clone(),
+            notes: notes.clone(),
+        });
         Ok(Ok(Plan {
             act: Box::new(Rehearse {
                 n8n: Arc::clone(self),
-                test: Test {
-                    at,
-                    rehearsal,
-                    payload,
-                    as_it_is,
-                    checked,
-                    notes,
-                },
+                tests: tests.collect(),
+                mark: mark(&at),
             }),
             reserved,
             expect: Some(expect),

@@ -3,7 +3,7 @@
 use super::effect::account;
 use super::parts::{chosen_start, is_sub_node, parts};
 use super::reach::without_redirects;
-use super::{Leaves, NoRehearsal, NodePart, Part, Rehearsal, Start, Wishes};
+use super::{Leaves, NoRehearsal, NodePart, Part, Rehearsal, Shadow, Start, Wishes};
 use crate::catalog::Catalog;
 use crate::workflow::short_type;
 use crate::{Connections, Link, Node, NodeId, Workflow};
@@ -11,9 +11,11 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// n8n's own versions of what stands in, old enough for every n8n in use.
-const SET: (&str, f64) = ("n8n-nodes-base.set", 3.4);
+pub(super) const SET: (&str, f64) = ("n8n-nodes-base.set", 3.4);
+const SPLIT_OUT: (&str, f64) = ("n8n-nodes-base.splitOut", 1.0);
 const NO_OP: (&str, f64) = ("n8n-nodes-base.noOp", 1.0);
 const WEBHOOK: (&str, f64) = ("n8n-nodes-base.webhook", 2.0);
+const MAIN: &str = "main";
 /// A rehearsal that takes longer is ended by n8n.
 const SECONDS: u64 = 120;
 /// How much of the name is kept, so that n8n takes it.
@@ -33,6 +35,13 @@ pub fn rehearse(
     let start = chosen_start(workflow, catalog, wishes.start)?;
     let webhook = short_type(start.node_type()) == "webhook";
     let parts = parts(workflow, catalog, wishes, start);
+    for name in wishes.mocks.keys() {
+        let stands_in =
+            |part: &&NodePart| part.node == *name && matches!(part.part, Part::Simulated { .. });
+        if parts.iter().find(stands_in).is_none() {
+            return Err(NoRehearsal::NoMock(name.clone()));
+        }
+    }
     let as_what = |name: &str| parts.iter().find(|part| part.node == name).map(|p| &p.part);
     let responds = workflow.nodes.iter().any(|node| {
         short_type(node.node_type()) == "respondToWebhook"
@@ -43,6 +52,9 @@ pub fn rehearse(
     let mut copy = Workflow::empty(&copy_name(workflow.name(), wishes.path));
     copy.head
         .insert("settings".into(), settings(workflow, &mut changes));
+    let mut shadows = Vec::new();
+    // A node of the copy in the place of which connections lead to another one.
+    let mut before: Vec<(String, String)> = Vec::new();
     for (node, part) in workflow.nodes.iter().zip(&parts) {
         match &part.part {
             Part::Run if node.disabled() => {
@@ -63,15 +75,36 @@ pub fn rehearse(
             )),
             Part::Simulated {
                 because, hands_on, ..
-            } => copy.nodes.push(simulated(node, because, hands_on.as_ref())),
+            } => {
+                if let Some(Value::Array(items)) = hands_on {
+                    let name = free_name(workflow, &format!("{} is given", node.name()));
+                    copy.nodes.push(given(node, &name, items));
+                    before.push((node.name().to_owned(), name));
+                }
+                copy.nodes.push(simulated(node, because, hands_on.as_ref()));
+                let name = free_name(workflow, &format!("{} would send", node.name()));
+                if hands_on.is_some()
+                    && let Some((shadow, drawn)) = Shadow::of(node, name)
+                {
+                    copy.nodes.push(drawn);
+                    shadows.push(shadow);
+                }
+            }
             Part::LeftOut { .. } => {}
         }
     }
     copy.connections = kept_connections(workflow, &parts);
+    for shadow in &shadows {
+        beside(&mut copy.connections, &shadow.of, &shadow.name);
+    }
+    for (node, helper) in &before {
+        led_to(&mut copy.connections, node, helper);
+        copy.connect(helper, MAIN, 0, node, 0);
+    }
     let name = free_name(workflow, "Rehearsal start");
     copy.nodes
         .push(opening(&name, wishes.path, responds, start));
-    copy.connect(&name, "main", 0, start.name(), 0);
+    copy.connect(&name, MAIN, 0, start.name(), 0);
     changes.push(format!(
         "a webhook at a random address starts it, and hands the test's data on in the place of {:?}",
         start.name()
@@ -84,6 +117,7 @@ pub fn rehearse(
         },
         copy,
         parts,
+        shadows,
         changes,
     })
 }
@@ -183,16 +217,29 @@ fn settings(workflow: &Workflow, changes: &mut Vec<String>) -> Value {
     Value::Object(settings)
 }
 
-/// It answers when the last node is done, or lets the node answer that does so in the workflow.
+/// It answers when the last node is done (as the workflow's own webhook does, if that answers then), or lets the node answer that does
+/// so in the workflow.
 fn opening(name: &str, path: &str, responds: bool, start: &Node) -> Node {
+    let webhook = short_type(start.node_type()) == "webhook";
     let mut parameters = Map::new();
     parameters.insert("httpMethod".into(), json!("POST"));
     parameters.insert("path".into(), json!(path));
+    let own = start.parameters();
+    let of_last = own
+        .filter(|own| webhook && own.get("responseMode") == Some(&json!("lastNode")))
+        .map(|own| {
+            own.get("responseData")
+                .cloned()
+                .unwrap_or_else(|| json!("firstEntryJson"))
+        });
     if responds {
         parameters.insert("responseMode".into(), json!("responseNode"));
     } else {
         parameters.insert("responseMode".into(), json!("lastNode"));
-        parameters.insert("responseData".into(), json!("noData"));
+        parameters.insert(
+            "responseData".into(),
+            of_last.unwrap_or_else(|| json!("noData")),
+        );
     }
     parameters.insert("options".into(), json!({}));
     let mut node = Node::new(
@@ -238,9 +285,60 @@ fn raw(output: String) -> Map<String, Value> {
 fn simulated(node: &Node, because: &str, hands_on: Option<&Value>) -> Node {
     let note = format!("simulated in this test: {because}");
     match hands_on {
+        Some(Value::Array(_)) => {
+            let mut parameters = Map::new();
+            parameters.insert("fieldToSplitOut".into(), json!(GIVEN));
+            parameters.insert("options".into(), json!({}));
+            stand_in(node, SPLIT_OUT, parameters, &note)
+        }
         Some(item) => stand_in(node, SET, raw(inert(item)), &note),
         None => stand_in(node, NO_OP, Map::new(), &note),
     }
+}
+
+/// The field of a helper that holds the items which the node behind it hands on.
+const GIVEN: &str = "items";
+
+/// The helper before a node of which the test says what it hands on: once, whatever comes in.
+fn given(node: &Node, name: &str, items: &[Value]) -> Node {
+    let all = inert(&json!({GIVEN: items}));
+    let id = NodeId(format!("{}-given", node.id().0));
+    let mut helper = Node::new(id, name, SET.0, SET.1, raw(all));
+    helper.set("executeOnce", json!(true));
+    let (x, y) = node.position().unwrap_or((0.0, 0.0));
+    helper.set_position(x - 100.0, y);
+    helper
+}
+
+/// Whatever leads to a node leads to the other one first.
+fn beside(connections: &mut Connections, node: &str, other: &str) {
+    for links in main_links(connections) {
+        let first = |link: &Link| link.node == node && link.index == 0;
+        if let Some(at) = links.iter().position(first) {
+            let link = Link {
+                node: other.to_owned(),
+                kind: MAIN.to_owned(),
+                index: 0,
+            };
+            links.insert(at, link);
+        }
+    }
+}
+
+/// Whatever leads to a node leads to the other one in its place.
+fn led_to(connections: &mut Connections, node: &str, other: &str) {
+    for link in main_links(connections).flatten() {
+        if link.node == node {
+            (link.node, link.index) = (other.to_owned(), 0);
+        }
+    }
+}
+
+fn main_links(connections: &mut Connections) -> impl Iterator<Item = &mut Vec<Link>> {
+    let main = connections
+        .values_mut()
+        .filter_map(|kinds| kinds.get_mut(MAIN));
+    main.flatten().flatten()
 }
 
 /// JSON in which no text is taken for an expression: only the whole parameter could be one, and no `{{` stands in it either.

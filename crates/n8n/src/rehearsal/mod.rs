@@ -2,6 +2,7 @@
 //! random path, and does the running. Nothing leaves n8n by default: a node runs on a copy only when it works on items alone by
 //! compiled-in facts, reads a host that the user listed, or was allowed by its name.
 
+mod case;
 mod copy;
 pub mod effect;
 mod faults;
@@ -12,19 +13,23 @@ mod plain;
 mod reach;
 mod reads;
 mod sample;
+mod shadow;
 mod trace;
 mod verdict;
 mod why;
 
+pub use case::{AtNode, Case, CaseOutcome, CaseVerdict, Check, Expect, Seen, judge_case};
 pub use copy::{is_copy, rehearse};
 pub use effect::{Effect, Ground, effect};
 pub use payload::payload;
 pub use reach::{Hosts, NoHost};
+pub use shadow::{Shadow, sent};
 pub use trace::{Fault, NodeRun, Trace};
 pub use verdict::{NodeVerdict, Verdict, evidence, judge};
 pub use why::Why;
 
 use super::workflow::Workflow;
+use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -43,6 +48,8 @@ pub struct Wishes<'a> {
     pub allowed: BTreeSet<String>,
     /// What the user allowed besides, and where n8n is.
     pub ground: Ground<'a>,
+    /// The items that nodes hand on in the place of what they would, by name.
+    pub mocks: IndexMap<String, Vec<Item>>,
     /// Type and id of each credential that the n8n has; None: not known, then a node's own word counts.
     pub credentials: Option<BTreeSet<(String, String)>>,
 }
@@ -79,6 +86,7 @@ pub enum Part {
         why: Vec<Why>,
         /// The reasons as a sentence.
         because: String,
+        /// A list: the items that the test gives.
         hands_on: Option<Value>,
     },
     /// It is not on the copy.
@@ -117,6 +125,8 @@ pub struct Rehearsal {
     pub start: Start,
     /// Every node of the workflow, in its order.
     pub parts: Vec<NodePart>,
+    /// What works out what simulated nodes would send.
+    pub shadows: Vec<Shadow>,
     /// What the copy changes besides the simulated nodes, in words.
     pub changes: Vec<String>,
 }
@@ -135,6 +145,10 @@ pub enum NoRehearsal {
     NothingStarts,
     #[error("the workflow has no trigger named {0:?}; name one of its triggers, or none")]
     NoSuchTrigger(String),
+    #[error(
+        "the node {0:?} hands nothing on in this test, so no items can be given for it; give them for a node of the main line"
+    )]
+    NoMock(String),
     #[error(
         "the workflow has no node named {0:?}, so it cannot be let act; use the node's exact name"
     )]

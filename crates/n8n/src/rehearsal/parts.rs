@@ -9,7 +9,7 @@ use crate::catalog::{Catalog, NodeKind};
 use crate::needs::needs;
 use crate::workflow::short_type;
 use crate::{Node, Workflow};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 fn starts(node: &Node, catalog: &Catalog) -> bool {
@@ -133,13 +133,20 @@ pub(super) fn parts(
             } else if is_sub(node.name()) {
                 Part::Run
             } else {
-                let why = reasons(node);
-                if why.is_empty() {
+                let mut why = reasons(node);
+                let given = wishes.mocks.get(node.name());
+                if why.is_empty() && given.is_none() {
                     Part::Run
                 } else {
                     let through = why == [Why::Waits] && !waits_for_answer(node);
-                    let hands_on = (!through)
-                        .then(|| Value::Object(item(&fields_read(workflow, node.name()))));
+                    let made = || Value::Object(item(&fields_read(workflow, node.name())));
+                    let hands_on = match given {
+                        Some(items) => Some(json!(items)),
+                        None => (!through).then(made),
+                    };
+                    if why.is_empty() {
+                        why.push(Why::Given);
+                    }
                     Part::Simulated {
                         because: sentence(&why),
                         why,

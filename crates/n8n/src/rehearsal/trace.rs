@@ -35,6 +35,9 @@ pub struct NodeRun {
     /// The first item of each output.
     #[serde(skip)]
     pub firsts: Vec<Option<Value>>,
+    /// The first items of each output, at most `MOST_KEPT`.
+    #[serde(skip)]
+    pub kept: Vec<Vec<Value>>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -121,6 +124,9 @@ impl Trace {
     }
 }
 
+/// So many items of an output are looked at.
+const MOST_KEPT: usize = 100;
+
 fn node_run(name: &str, runs: &Value) -> NodeRun {
     let mut all = NodeRun::default();
     for run in runs.as_array().into_iter().flatten() {
@@ -149,9 +155,18 @@ fn node_run(name: &str, runs: &Value) -> NodeRun {
             if all.items.len() <= at {
                 all.items.resize(at + 1, 0);
                 all.firsts.resize(at + 1, None);
+                all.kept.resize(at + 1, Vec::new());
             }
             if let Some(count) = all.items.get_mut(at) {
                 *count += list.len();
+            }
+            if let Some(kept) = all.kept.get_mut(at) {
+                let room = MOST_KEPT.saturating_sub(kept.len());
+                kept.extend(
+                    list.iter()
+                        .take(room)
+                        .filter_map(|item| item.get("json").cloned()),
+                );
             }
             let first = list.first().and_then(|item| item.get("json")).cloned();
             if let Some(slot) = all.firsts.get_mut(at)

@@ -1,6 +1,7 @@
 //! What a run showed: each node as run, simulated or not reached, what failed and why, and where a value that the workflow
 //! reads was not there. Findings have the same ids each time, so that one cycle can be compared with the next.
 
+use super::case::{CaseOutcome, CaseVerdict};
 use super::faults::{self, Kind};
 use super::reads::{Read, each_text, is_code, named_reads, own_reads};
 use super::sample::{Path, Step};
@@ -20,6 +21,7 @@ pub const RUN_OUTSIDE: &str = "run/outside";
 pub const RUN_VALUE: &str = "run/missing-value";
 pub const RUN_EMPTY: &str = "run/no-items";
 pub const RUN_UNFINISHED: &str = "run/unfinished";
+pub const RUN_CASE: &str = "run/case";
 
 /// So much of an error's text is kept.
 const MESSAGE: usize = 400;
@@ -89,6 +91,40 @@ pub fn judge(
         test_status,
         nodes,
         findings,
+    }
+}
+
+impl Verdict {
+    /// With what a case expected of the run. What it expected and what did not come about is a finding; where all of it did, it is no
+    /// matter that the nodes that it looked at were simulated.
+    pub fn with_case(&mut self, workflow: &Workflow, name: &str, case: &CaseVerdict) {
+        for check in &case.checks {
+            let severity = match check.outcome {
+                CaseOutcome::Passed => continue,
+                CaseOutcome::NotReached => Severity::Warning,
+                CaseOutcome::Failed => Severity::Error,
+            };
+            let of = |node: &Node| {
+                let rest = check.what.strip_prefix(node.name());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(": "))
+            };
+            let place = workflow.nodes.iter().enumerate().find(|(_, n)| of(n));
+            let key = format!("{name}\n{}", check.what);
+            let message = format!(
+                "the case {name:?} expects otherwise of {}: {}",
+                check.what, check.why
+            );
+            self.findings
+                .push(finding(RUN_CASE, severity, place, "", &key, &message));
+        }
+        self.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
+        let stopped = |f: &Finding| f.code == RUN_OUTSIDE || f.code == RUN_UNFINISHED;
+        self.test_status = match (case.outcome, self.test_status) {
+            (CaseOutcome::Failed, _) => "fail",
+            (CaseOutcome::NotReached, "pass") => "inconclusive",
+            (CaseOutcome::Passed, "inconclusive") if !self.findings.iter().any(stopped) => "pass",
+            (_, status) => status,
+        };
     }
 }
 

@@ -26,6 +26,8 @@ pub enum Why {
     NoCredential(String),
     /// A sub-node of it may not run, for this reason.
     Through(String),
+    /// The test says what it hands on.
+    Given,
 }
 
 impl std::fmt::Display for Why {
@@ -53,6 +55,7 @@ impl std::fmt::Display for Why {
             Why::Waits => f.write_str("it would wait"),
             Why::Unknown => f.write_str("what it does outside is not known"),
             Why::NoCredential(kind) => write!(f, "its credential ({kind}) is not connected"),
+            Why::Given => f.write_str("the test says what it hands on"),
             Why::Through(sub) => write!(f, "its sub-node {sub:?} may not run in a test"),
         }
     }

@@ -1,0 +1,210 @@
+use super::super::{Wishes, rehearse, sent};
+use super::*;
+use crate::catalog::Catalog;
+use serde_json::json;
+
+fn workflow() -> Workflow {
+    let node = |name: &str, kind: &str, version: f64, parameters: Value| json!({"id": name, "name": name, "type": kind, "typeVersion": version, "position": [0, 0], "parameters": parameters});
+    let to = |names: &[&str]| json!({"main": [names.iter().map(|n| json!({"node": n, "type": "main", "index": 0})).collect::<Vec<_>>()]});
+    let document = json!({
+        "name": "Orders",
+        "nodes": [
+            node("Order", "n8n-nodes-base.webhook", 2.0, json!({"path": "orders", "httpMethod": "POST"})),
+            node("Customer", "n8n-nodes-base.httpRequest", 4.2, json!({"url": "=https://crm.test/{{ $json.body.id }}"})),
+            node("Tell", "n8n-nodes-base.slack", 2.2, json!({"select": "channel", "text": "=New order of {{ $json.name }}", "otherOptions": {"note": "plain"}})),
+        ],
+        "connections": {"Order": to(&["Customer"]), "Customer": to(&["Tell"])}
+    });
+    Workflow::from_value(document).unwrap()
+}
+
+fn rehearsal(mocks: Value) -> Rehearsal {
+    let wishes = Wishes {
+        path: "p",
+        mocks: serde_json::from_value(mocks).unwrap(),
+        ..Wishes::default()
+    };
+    rehearse(&workflow(), Catalog::embedded(), &wishes).unwrap()
+}
+
+/// A run in which each of these nodes handed on these items.
+fn run(nodes: &[(&str, Value)]) -> Trace {
+    let items = |list: &Value| -> Vec<Value> {
+        let list = list.as_array().unwrap();
+        list.iter().map(|item| json!({"json": item})).collect()
+    };
+    let data: serde_json::Map<String, Value> = nodes
+        .iter()
+        .map(|(name, list)| {
+            (
+                (*name).to_owned(),
+                json!([{"data": {"main": [items(list)]}}]),
+            )
+        })
+        .collect();
+    Trace::read(&json!({"id": "1", "status": "success", "data": {"resultData": {"runData": data}}}))
+}
+
+fn judged(expect: Value, trace: &mut Trace, has_failed: bool) -> CaseVerdict {
+    let rehearsal = rehearsal(json!({}));
+    let sent = sent(&rehearsal.shadows, trace);
+    let seen = Seen {
+        trace,
+        status: Some(200),
+        answer: Some(&json!({"ok": true, "id": 7})),
+        sent: &sent,
+        has_failed,
+    };
+    judge_case(&serde_json::from_value(expect).unwrap(), &rehearsal, seen)
+}
+
+#[test]
+fn given_items_stand_in_for_a_service_once() {
+    let rehearsal = rehearsal(json!({"Customer": [{"name": "Ann"}, {"name": "={{ 1 }}"}]}));
+    let copy = &rehearsal.copy;
+    let kind = |name: &str| copy.node_by_name(name).unwrap().node_type().to_owned();
+    assert_eq!(kind("Customer"), "n8n-nodes-base.splitOut");
+    assert_eq!(kind("Customer is given"), "n8n-nodes-base.set");
+    let edges: Vec<(&str, &str)> = copy
+        .edges()
+        .map(|(from, _, _, link)| (from, link.node.as_str()))
+        .collect();
+    assert_eq!(
+        edges,
+        [
+            ("Order", "Customer would send"),
+            ("Order", "Customer is given"),
+            ("Customer", "Tell would send"),
+            ("Customer", "Tell"),
+            ("Customer is given", "Customer"),
+            ("Rehearsal start", "Order"),
+        ]
+    );
+    let given = copy.node_by_name("Customer is given").unwrap();
+    let text = given.parameters().unwrap()["jsonOutput"].as_str().unwrap();
+    assert!(!text.starts_with('=') && !text.contains("{{"), "{text}");
+}
+
+#[test]
+fn items_cannot_be_given_for_what_starts_the_run() {
+    let wishes = Wishes {
+        path: "p",
+        mocks: serde_json::from_value(json!({"Order": [{}]})).unwrap(),
+        ..Wishes::default()
+    };
+    let why = rehearse(&workflow(), Catalog::embedded(), &wishes).unwrap_err();
+    assert!(why.to_string().contains("\"Order\""), "{why}");
+}
+
+#[test]
+fn what_a_simulated_node_would_send_is_worked_out_beside_it() {
+    let mut trace = run(&[
+        ("Order", json!([{}])),
+        ("Customer would send", json!([{"e0": "https://crm.test/7"}])),
+        ("Customer", json!([{"name": "Ann"}])),
+        ("Tell would send", json!([{"e0": "New order of Ann"}])),
+        ("Tell", json!([{}])),
+    ]);
+    let text = |text: &str| json!({"nodes": {"Tell": {"sent": [{"text": text, "otherOptions": {"note": "plain"}}]}}});
+    let good = judged(text("New order of Ann"), &mut trace.clone(), false);
+    assert_eq!(good.outcome, CaseOutcome::Passed, "{good:?}");
+    let bad = judged(text("New order of Bob"), &mut trace, false);
+    assert_eq!(bad.outcome, CaseOutcome::Failed);
+    assert_eq!(
+        bad.checks[0].why,
+        "at /0/text: \"New order of Ann\", not \"New order of Bob\""
+    );
+}
+
+#[test]
+fn an_expression_that_cannot_be_worked_out_is_its_nodes_failure() {
+    let mut trace = Trace::read(
+        &json!({"id": "1", "status": "error", "data": {"resultData": {
+            "lastNodeExecuted": "Tell would send",
+            "runData": {"Tell would send": [{"error": {"message": "Cannot read properties of undefined"}}]}
+        }}}),
+    );
+    let sent = sent(&rehearsal(json!({})).shadows, &mut trace);
+    assert!(sent.is_empty());
+    let faults = trace.faults();
+    assert_eq!(faults[0].node.as_deref(), Some("Tell"));
+    assert_eq!(trace.last_node.as_deref(), Some("Tell"));
+}
+
+#[test]
+fn an_expression_that_is_more_than_work_on_data_is_not_worked_out() {
+    let mut workflow = workflow();
+    let tell = workflow
+        .nodes
+        .iter_mut()
+        .find(|n| n.name() == "Tell")
+        .unwrap();
+    tell.set("parameters", json!({"text": "={{ $env.SECRET }}"}));
+    let wishes = Wishes {
+        path: "p",
+        ..Wishes::default()
+    };
+    let rehearsal = rehearse(&workflow, Catalog::embedded(), &wishes).unwrap();
+    assert!(rehearsal.shadows.iter().all(|shadow| shadow.of != "Tell"));
+    assert!(rehearsal.copy.node_by_name("Tell would send").is_none());
+}
+
+#[test]
+fn a_case_passes_only_if_all_of_it_was_seen() {
+    let trace = || {
+        run(&[
+            ("Order", json!([{}])),
+            ("Customer", json!([{"name": "Ann"}, {"name": "Bob"}])),
+        ])
+    };
+    let outcome =
+        |expect: Value, has_failed: bool| judged(expect, &mut trace(), has_failed).outcome;
+    let all = json!({"status": 200, "answer": {"ok": true}, "nodes": {"Customer": {"items": [{"name": "Ann"}, {"name": "Bob"}], "count": 2}, "Tell": {"reached": false}}});
+    assert_eq!(outcome(all.clone(), false), CaseOutcome::Passed);
+    assert_eq!(outcome(all, true), CaseOutcome::Failed);
+    for expect in [
+        json!({"status": 404}),
+        json!({"answer": {"ok": false}}),
+        json!({"answer": {"other": 1}}),
+        json!({"nodes": {"Customer": {"count": 1}}}),
+        json!({"nodes": {"Customer": {"items": [{"name": "Ann"}]}}}),
+        json!({"nodes": {"Customer": {"reached": false}}}),
+    ] {
+        assert_eq!(
+            outcome(expect.clone(), false),
+            CaseOutcome::Failed,
+            "{expect}"
+        );
+    }
+    for expect in [
+        json!({"nodes": {"Tell": {"reached": true}}}),
+        json!({"nodes": {"Tell": {"sent": []}}}),
+    ] {
+        assert_eq!(
+            outcome(expect.clone(), false),
+            CaseOutcome::NotReached,
+            "{expect}"
+        );
+    }
+}
+
+#[test]
+fn a_case_that_could_not_fail_or_names_no_node_is_none() {
+    let case = |expect: Value| -> Vec<String> {
+        let case: Case = serde_json::from_value(json!({"expect": expect})).unwrap();
+        case.wrong(&workflow())
+    };
+    assert_eq!(
+        case(json!({})),
+        ["it expects nothing, so it could not fail"]
+    );
+    assert_eq!(
+        case(json!({"nodes": {"Tell": {}}})),
+        ["it expects nothing, so it could not fail"]
+    );
+    assert_eq!(
+        case(json!({"nodes": {"Tel": {"count": 1}}})),
+        ["the workflow has no node named \"Tel\""]
+    );
+    assert!(case(json!({"status": 200})).is_empty());
+}

@@ -1,0 +1,297 @@
+//! `agentctl test WORKFLOW`: acceptance cases tried on the connected n8n, each by one real run of a temporary copy, as a run of its own
+//! in the journal. What was expected stands in files; whether it came about the program says.
+
+use super::push::Silent;
+use crate::cli::args::ModelOptions;
+use crate::cli::connection::{connected, unavailable};
+use crate::cli::error::{CliError, Exit};
+use crate::cli::output::Output;
+use crate::cli::plain::plain;
+use crate::cli::progress::plain_long;
+use crate::cli::runtime;
+use crate::cli::session::{self, Session};
+use agentctl_base::model::ToolStatus;
+use agentctl_base::yaml;
+use agentctl_engine::gateway::ByUser;
+use agentctl_engine::run::{self, Answering, Serving, SessionTerms};
+use agentctl_host::files::read_given_text;
+use agentctl_n8n::rehearsal::{Case, Expect, Item};
+use agentctl_n8n_tools::backend::Stored;
+use agentctl_n8n_tools::tools::Tried;
+use clap::Args;
+use console::style;
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Try a workflow on the connected n8n against cases: what goes in, what services answer, what must come out
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  agentctl test orders\n  agentctl test orders tests/big-order.case.yaml\n  agentctl test 7Hq2 --output-format json\n\nEach case runs on a temporary copy, which is removed again. Nodes that would act on the outside world are simulated: they hand on what the case says, and what they would have sent is worked out and compared.\nExit code 0: every case passed. 1: one failed, or the run did not come to what it expects."
+)]
+pub struct TestArgs {
+    /// The workflow on the connected n8n, by id or name
+    #[arg(value_name = "WORKFLOW")]
+    workflow: String,
+    /// Files with a case each; default: those of tests/*.case.yaml that name this workflow, or none
+    #[arg(value_name = "CASE")]
+    cases: Vec<PathBuf>,
+    /// Let the node of this name act on the outside world; can be given several times
+    #[arg(long, value_name = "NODE")]
+    let_act: Vec<String>,
+}
+
+/// A case as it stands in a file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseFile {
+    /// The workflow that it is for, by id or name; None: any that it is given for.
+    #[serde(default)]
+    workflow: Option<String>,
+    name: String,
+    #[serde(default)]
+    start: Option<String>,
+    #[serde(default)]
+    input: Item,
+    #[serde(default)]
+    mocks: IndexMap<String, Vec<Item>>,
+    expect: Expect,
+}
+
+const FOLDER: &str = "tests";
+const ENDING: &str = ".case.yaml";
+/// No case is larger, in bytes.
+const LARGEST: u64 = 1024 * 1024;
+/// How long a test waits for a build that has the project.
+const LOCK_WAIT: Duration = Duration::from_secs(10);
+
+pub fn test(root: &Path, args: &TestArgs, out: &Output) -> Result<Exit, CliError> {
+    let given: Vec<Case> = args
+        .cases
+        .iter()
+        .map(|file| read(file).map(|(_, case)| case))
+        .collect::<Result<_, _>>()?;
+    let session = Session::open(root, &ModelOptions::offline(), out)?;
+    let backend = connected(&session)?;
+    let stored = runtime::block_on(async {
+        let id = backend.resolve(&args.workflow).await?;
+        backend.get(&id).await
+    })?
+    .map_err(unavailable)?;
+    let cases = match given.is_empty() {
+        true => of_folder(root, &stored)?,
+        false => given,
+    };
+    if cases.is_empty() {
+        let name = plain(stored.workflow.name());
+        return Err(CliError::usage(format!("there is no case for {name:?} in {FOLDER}/*{ENDING}")).hint(
+            "write one: name, input, mocks, expect (docs/testing.md has an example), or name its file",
+        ));
+    }
+    let told = carry_out(session, args, &stored, cases)?;
+    answer(out, &stored, &told)
+}
+
+/// A case file; with the workflow that it names.
+fn read(file: &Path) -> Result<(Option<String>, Case), CliError> {
+    let shown = plain_long(&file.display().to_string());
+    let text = read_given_text(file, LARGEST).map_err(|e| CliError::io("read", file, &e))?;
+    let read: CaseFile = yaml::typed(&text, &shown).map_err(|e| {
+        CliError::usage(e.to_string()).hint("a case has name, expect, and where it needs them workflow, start, input, mocks (docs/testing.md)")
+    })?;
+    let case = Case {
+        name: read.name,
+        start: read.start,
+        input: read.input,
+        mocks: read.mocks,
+        expect: read.expect,
+    };
+    Ok((read.workflow, case))
+}
+
+/// The cases of the project's folder that name this workflow.
+fn of_folder(root: &Path, stored: &Stored) -> Result<Vec<Case>, CliError> {
+    let folder = root.join(FOLDER);
+    let entries = match std::fs::read_dir(&folder) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|e| CliError::io("read the folder", &folder, &e))?,
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry
+            .map_err(|e| CliError::io("read the folder", &folder, &e))?
+            .path();
+        if path.to_str().is_some_and(|path| path.ends_with(ENDING)) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut cases = Vec::new();
+    for file in files {
+        let (named, case) = read(&file)?;
+        let is_of = |name: &String| *name == stored.id.0 || name == stored.workflow.name();
+        if named.as_ref().is_some_and(is_of) {
+            cases.push(case);
+        }
+    }
+    Ok(cases)
+}
+
+/// The cases, a few at a time, each lot a run; what each run's call said.
+fn carry_out(
+    session: Session,
+    args: &TestArgs,
+    stored: &Stored,
+    cases: Vec<Case>,
+) -> Result<Vec<(String, Value)>, CliError> {
+    let allowed = (!args.let_act.is_empty()).then(|| ("approve-acts".to_owned(), json!("approve")));
+    let answering = Answering {
+        answers: allowed.into_iter().collect(),
+        yes: false,
+    };
+    let cancel = session.cancel.clone();
+    let n8n = Arc::clone(session.n8n()?);
+    let serving = Arc::new(Serving {
+        project: session.project,
+        pack: session.pack,
+        gateway: session.gateway,
+        effects: Box::new(session.effects),
+        observer: Mutex::new(Box::new(Silent)),
+        terms: SessionTerms {
+            role: run::USER.to_owned(),
+            only: None,
+            scope: None,
+        },
+        lock_wait: LOCK_WAIT,
+    });
+    let done = runtime::block_on_until(&cancel, async {
+        let mut told = Vec::new();
+        for lot in cases.chunks(Tried::MOST) {
+            let tried = Tried {
+                workflow_id: stored.id.0.clone(),
+                cases: lot.to_vec(),
+                let_act: args.let_act.clone(),
+            };
+            let arguments = tried.arguments();
+            let change = tried.on(&n8n);
+            let own = ByUser {
+                command: "test",
+                name: Tried::NAME,
+                arguments,
+                change: change.as_ref(),
+            };
+            let done = run::by_user(serving.clone(), &own, &answering, None)
+                .await
+                .map_err(|e| session::run_error(&e))?;
+            let content = done.result.content;
+            let text = |key: &str| content.get(key).and_then(Value::as_str).unwrap_or_default();
+            match done.result.status {
+                ToolStatus::Ok => {}
+                ToolStatus::Refused => {
+                    let why = format!("refused ({}): {}", text("rule"), plain_long(text("error")));
+                    return Err(CliError::new(Exit::Refused, why));
+                }
+                _ => {
+                    let why = format!(
+                        "{}; run {} tells what happened",
+                        plain_long(text("error")),
+                        done.run_id
+                    );
+                    let error = CliError::failed(why);
+                    return Err(match text("hint") {
+                        "" => error,
+                        hint => error.hint(plain_long(hint)),
+                    });
+                }
+            }
+            told.push((done.run_id, content));
+        }
+        n8n.backend().close().await;
+        Ok(told)
+    })?;
+    done
+}
+
+fn list<'v>(told: &'v Value, key: &str) -> &'v [Value] {
+    told.get(key)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
+}
+
+fn answer(out: &Output, stored: &Stored, told: &[(String, Value)]) -> Result<Exit, CliError> {
+    let all = |key: &'static str| told.iter().flat_map(move |(_, told)| list(told, key));
+    let is_passed = |case: &&Value| {
+        case.get("outcome") == Some(&json!("passed"))
+            && case.get("test_status") == Some(&json!("pass"))
+    };
+    let (passed, count) = (all("cases").filter(is_passed).count(), all("cases").count());
+    let exit = match passed == count {
+        true => Exit::Complete,
+        false => Exit::Failed,
+    };
+    let left: Vec<&Value> = told
+        .iter()
+        .filter_map(|(_, told)| told.get("left_behind"))
+        .collect();
+    out.answer(
+        exit,
+        || {
+            let mut text = String::new();
+            for case in all("cases") {
+                text.push_str(&told_case(case));
+            }
+            let failed = all("findings").filter(|f| f.get("code") != Some(&json!("run/case")));
+            for finding in failed.filter(|f| f.get("severity") == Some(&json!("error"))) {
+                text.push_str(&format!("  {}\n", line(finding, "message")));
+            }
+            for what in &left {
+                text.push_str(&format!("{}\n", plain_long(what.as_str().unwrap_or_default())));
+            }
+            text.push_str(&format!("{}: {passed} of {count} cases passed\n", style(plain(stored.workflow.name())).bold()));
+            text
+        },
+        || {
+            let cases: Vec<&Value> = all("cases").collect();
+            let findings: Vec<&Value> = all("findings").collect();
+            let runs: Vec<&String> = told.iter().map(|(run, _)| run).collect();
+            json!({"workflow": {"id": stored.id, "name": stored.workflow.name()}, "passed": passed, "of": count,
+                "cases": cases, "findings": findings, "left_behind": left, "runs": runs})
+        },
+    )
+}
+
+fn line(of: &Value, key: &str) -> String {
+    plain_long(of.get(key).and_then(Value::as_str).unwrap_or_default())
+}
+
+fn told_case(case: &Value) -> String {
+    let outcome = line(case, "outcome");
+    let passed = case.get("test_status") == Some(&json!("pass"));
+    let (mark, how) = match (outcome.as_str(), passed) {
+        ("passed", true) => (style("✓").green(), "passed"),
+        ("passed", false) => (
+            style("?").yellow(),
+            "not told: the run stopped for a reason outside the workflow",
+        ),
+        ("not_reached", _) => (style("?").yellow(), "not reached"),
+        _ => (style("✗").red(), "failed"),
+    };
+    let mut text = format!(
+        "{mark} {}: {how} (execution {})\n",
+        line(case, "name"),
+        line(case, "execution")
+    );
+    for check in list(case, "checks") {
+        if check.get("outcome") != Some(&json!("passed")) {
+            text.push_str(&format!(
+                "    {}: {}\n",
+                line(check, "what"),
+                line(check, "why")
+            ));
+        }
+    }
+    text
+}
