@@ -3,6 +3,7 @@
 mod activation;
 mod args;
 mod ask;
+mod by_user;
 mod catalog_file;
 mod choices;
 mod commands;

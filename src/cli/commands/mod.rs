@@ -41,6 +41,7 @@ mod tools;
 mod trust;
 mod undo;
 mod usage;
+mod workflows;
 
 use super::error::{CliError, Exit};
 use super::output::Output;
@@ -91,6 +92,10 @@ pub enum Command {
     Pull(pull::PullArgs),
     Push(push::PushArgs),
     Test(test::TestArgs),
+    #[command(subcommand)]
+    Workflows(workflows::WorkflowsCommand),
+    Executions(workflows::ExecutionsArgs),
+    Credentials(workflows::CredentialsArgs),
     Qa(qa::QaArgs),
     Analyze(analyze::AnalyzeArgs),
     #[command(subcommand)]
@@ -154,6 +159,9 @@ impl Command {
             Command::Policy(command) => policy::policy(project, command, out),
             Command::Catalog(command) => catalog::catalog(project, command, out),
             Command::Pull(args) => pull::pull(project, args, out),
+            Command::Workflows(command) => workflows::workflows(project, command, out),
+            Command::Executions(args) => workflows::executions(project, args, out),
+            Command::Credentials(args) => workflows::credentials(project, args, out),
             Command::Test(args) => test::test(project, args, out),
             Command::Push(args) => push::push(project, args, out),
             Command::Qa(args) => qa::qa(project, args, out),

@@ -3,17 +3,16 @@
 use super::diff::text as diff_text;
 use super::pull::read;
 use crate::cli::args::ModelOptions;
+use crate::cli::by_user;
 use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::Terminal;
 use crate::cli::output::Output;
-use crate::cli::progress::{Progress, plain_long};
+use crate::cli::progress::Progress;
 use crate::cli::runtime;
-use crate::cli::session::{self, Session};
-use agentctl_base::model::ToolStatus;
+use crate::cli::session::Session;
 use agentctl_engine::gateway::ByUser;
-use agentctl_engine::run::{self, Answering, Observer, Serving, SessionTerms};
-use agentctl_engine::store::Record;
+use agentctl_engine::run::{self, Answering};
 use agentctl_engine::toolset::Difference;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::hash::graph_hash;
@@ -28,8 +27,7 @@ use clap::Args;
 use console::style;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 /// Send a workflow file to the connected n8n: update the workflow that it follows, or create one
 #[derive(Debug, Args)]
@@ -53,9 +51,6 @@ pub struct PushArgs {
     #[arg(long)]
     pub dry_run: bool,
 }
-
-/// How long a push waits for a build that has the project.
-const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 /// What a push is going to do.
 struct Plan {
@@ -212,19 +207,7 @@ fn carry_out(
         after: plan.after,
     };
     let cancel = session.cancel.clone();
-    let serving = Arc::new(Serving {
-        project: session.project,
-        pack: session.pack,
-        gateway: session.gateway,
-        effects: Box::new(session.effects),
-        observer: Mutex::new(Box::new(Silent)),
-        terms: SessionTerms {
-            role: run::USER.to_owned(),
-            only: None,
-            scope: None,
-        },
-        lock_wait: LOCK_WAIT,
-    });
+    let serving = by_user::serving(session);
     let arguments = push.arguments();
     let change = push.clone().on(&n8n);
     let own = ByUser {
@@ -232,54 +215,21 @@ fn carry_out(
         name: Push::NAME,
         arguments,
         change: change.as_ref(),
+        allowing: &|guard| format!("look at the diff; to allow it: --allow {guard}"),
     };
     let mut person = Terminal::new(&progress);
     let asker = out.can_ask().then_some(&mut person as &mut dyn run::Asker);
     let done = runtime::block_on_until(&cancel, async {
-        let pushed = run::by_user(serving.clone(), &own, &answering, asker)
-            .await
-            .map_err(|e| session::run_error(&e))?;
+        let pushed = by_user::make(&serving, &own, &answering, asker).await?;
         let backend = n8n.backend();
-        let failed = |what: &str| {
-            CliError::failed(format!("{what}; run {} tells what happened", pushed.run_id))
-        };
-        let content = &pushed.result.content;
-        let text = |key: &str| {
-            content
-                .get(key)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
-        match pushed.result.status {
-            ToolStatus::Ok => {}
-            ToolStatus::Refused => {
-                let error = CliError::new(
-                    Exit::Refused,
-                    format!("refused ({}): {}", text("rule"), text("error")),
-                );
-                return Err(match text("rule").strip_prefix("guard.") {
-                    Some(guard) => {
-                        error.hint(format!("look at the diff; to allow it: --allow {guard}"))
-                    }
-                    None => error,
-                });
-            }
-            _ => return Err(failed(&plain_long(&text("error"))).hint(text("hint"))),
-        }
-        let id = WorkflowId(text("id"));
+        let id = pushed.content.get("id").and_then(Value::as_str);
+        let id = WorkflowId(id.unwrap_or_default().to_owned());
         let stored = backend.get(&id).await.map_err(unavailable)?;
         backend.close().await;
         Ok(((pushed.run_id, stored, push.over.is_none()), pushed.notes))
     })?;
     progress.finish();
     done
-}
-
-pub(super) struct Silent;
-
-impl Observer for Silent {
-    fn event(&mut self, _: &Record) {}
 }
 
 /// The file follows what is on the n8n now.

@@ -1,19 +1,18 @@
 //! `agentctl test WORKFLOW`: acceptance cases tried on the connected n8n, each by one real run of a temporary copy, as a run of its own
 //! in the journal. What was expected stands in files; whether it came about the program says.
 
-use super::push::Silent;
 use crate::cli::args::ModelOptions;
+use crate::cli::by_user;
 use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::plain::plain;
 use crate::cli::progress::plain_long;
 use crate::cli::runtime;
-use crate::cli::session::{self, Session};
-use agentctl_base::model::ToolStatus;
+use crate::cli::session::Session;
 use agentctl_base::yaml;
 use agentctl_engine::gateway::ByUser;
-use agentctl_engine::run::{self, Answering, Serving, SessionTerms};
+use agentctl_engine::run::Answering;
 use agentctl_host::files::read_given_text;
 use agentctl_n8n::rehearsal::{Case, Expect, Item};
 use agentctl_n8n_tools::backend::Stored;
@@ -24,8 +23,7 @@ use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 /// Try a workflow on the connected n8n against cases: what goes in, what services answer, what must come out
 #[derive(Debug, Args)]
@@ -65,8 +63,6 @@ const FOLDER: &str = "tests";
 const ENDING: &str = ".case.yaml";
 /// No case is larger, in bytes.
 const LARGEST: u64 = 1024 * 1024;
-/// How long a test waits for a build that has the project.
-const LOCK_WAIT: Duration = Duration::from_secs(10);
 
 pub fn test(root: &Path, args: &TestArgs, out: &Output) -> Result<Exit, CliError> {
     let given: Vec<Case> = args
@@ -154,20 +150,8 @@ fn carry_out(
     };
     let cancel = session.cancel.clone();
     let n8n = Arc::clone(session.n8n()?);
-    let serving = Arc::new(Serving {
-        project: session.project,
-        pack: session.pack,
-        gateway: session.gateway,
-        effects: Box::new(session.effects),
-        observer: Mutex::new(Box::new(Silent)),
-        terms: SessionTerms {
-            role: run::USER.to_owned(),
-            only: None,
-            scope: None,
-        },
-        lock_wait: LOCK_WAIT,
-    });
-    let done = runtime::block_on_until(&cancel, async {
+    let serving = by_user::serving(session);
+    runtime::block_on_until(&cancel, async {
         let mut told = Vec::new();
         for lot in cases.chunks(Tried::MOST) {
             let tried = Tried {
@@ -182,37 +166,15 @@ fn carry_out(
                 name: Tried::NAME,
                 arguments,
                 change: change.as_ref(),
+                allowing: &|_| "name the node with --let-act".to_owned(),
             };
-            let done = run::by_user(serving.clone(), &own, &answering, None)
-                .await
-                .map_err(|e| session::run_error(&e))?;
-            let content = done.result.content;
-            let text = |key: &str| content.get(key).and_then(Value::as_str).unwrap_or_default();
-            match done.result.status {
-                ToolStatus::Ok => {}
-                ToolStatus::Refused => {
-                    let why = format!("refused ({}): {}", text("rule"), plain_long(text("error")));
-                    return Err(CliError::new(Exit::Refused, why));
-                }
-                _ => {
-                    let why = format!(
-                        "{}; run {} tells what happened",
-                        plain_long(text("error")),
-                        done.run_id
-                    );
-                    let error = CliError::failed(why);
-                    return Err(match text("hint") {
-                        "" => error,
-                        hint => error.hint(plain_long(hint)),
-                    });
-                }
-            }
-            told.push((done.run_id, content));
+            let done = by_user::make(&serving, &own, &answering, None).await?;
+            told.push((done.run_id, done.content));
         }
         n8n.backend().close().await;
         Ok(told)
-    })?;
-    done
+    })
+    .flatten()
 }
 
 fn list<'v>(told: &'v Value, key: &str) -> &'v [Value] {

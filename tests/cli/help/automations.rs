@@ -455,3 +455,128 @@ fn n8n() {
     Exit code 0: it runs and answers; 7: it does not.
     ");
 }
+
+#[test]
+fn workflows() {
+    insta::assert_snapshot!(help("workflows"), @"
+    Workflows of the connected n8n: list them, publish one, take one out of service
+
+    Usage: agentctl workflows [OPTIONS] <COMMAND>
+
+    Commands:
+      list        All of them, by name
+      activate    Publish a workflow, so that its trigger fires
+      deactivate  Take a workflow out of service
+      help        Print this message or the help of the given subcommand(s)
+
+    Options:
+    Examples:
+      agentctl workflows list --active
+      agentctl workflows activate orders
+      agentctl workflows deactivate 7Hq2 --yes
+    ");
+}
+
+#[test]
+fn workflows_list() {
+    insta::assert_snapshot!(help("workflows list"), @"
+    All of them, by name
+
+    Usage: agentctl workflows list [OPTIONS]
+
+    Options:
+          --tag <TAG>
+              Only those with this tag
+
+          --active
+              Only those that are active
+
+    Example:
+      agentctl workflows list --tag sales --output-format json
+    ");
+}
+
+#[test]
+fn workflows_activate() {
+    insta::assert_snapshot!(help("workflows activate"), @"
+    Publish a workflow, so that its trigger fires
+
+    Usage: agentctl workflows activate [OPTIONS] <WORKFLOW>
+
+    Arguments:
+      <WORKFLOW>
+              The workflow, by id or name
+
+    Options:
+          --yes
+              Do it without asking; needed where nobody can be asked
+
+    Example:
+      agentctl workflows activate orders --yes
+    ");
+}
+
+#[test]
+fn workflows_deactivate() {
+    insta::assert_snapshot!(help("workflows deactivate"), @"
+    Take a workflow out of service
+
+    Usage: agentctl workflows deactivate [OPTIONS] <WORKFLOW>
+
+    Arguments:
+      <WORKFLOW>
+              The workflow, by id or name
+
+    Options:
+          --yes
+              Do it without asking; needed where nobody can be asked
+
+    Example:
+      agentctl workflows deactivate orders
+    ");
+}
+
+#[test]
+fn executions() {
+    insta::assert_snapshot!(help("executions"), @"
+    Executions of the connected n8n, newest first
+
+    Usage: agentctl executions [OPTIONS] [WORKFLOW]
+
+    Arguments:
+      [WORKFLOW]
+              Only those of this workflow, by id or name
+
+    Options:
+          --status <STATUS>
+              Only those that ended so: success, error, waiting, canceled, crashed
+
+          --limit <N>
+              At most so many
+
+              [default: 20]
+
+    Examples:
+      agentctl executions
+      agentctl executions orders --status error --limit 5
+
+    `agentctl analyze --workflow ID --executions 20` says why they failed.
+    ");
+}
+
+#[test]
+fn credentials() {
+    insta::assert_snapshot!(help("credentials"), @"
+    Credentials of the connected n8n: names, types and ids, never what they hold
+
+    Usage: agentctl credentials [OPTIONS]
+
+    Options:
+          --type <TYPE>
+              Only those of this type
+
+    Examples:
+      agentctl credentials
+      agentctl credentials --type slackApi
+    ");
+}

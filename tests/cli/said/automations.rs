@@ -243,3 +243,71 @@ fn test() {
     hint: write one: name, input, mocks, expect (docs/testing.md has an example), or name its file
     "#);
 }
+
+/// A list of the API.
+fn listed(data: serde_json::Value) -> Vec<Reply> {
+    vec![Reply::text(
+        &json!({"data": data, "nextCursor": null}).to_string(),
+    )]
+}
+
+#[test]
+fn workflows() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("workflows list"), @"
+    exit code 2
+    -- stderr --
+    error: no n8n is connected: this project works on the embedded backend
+    hint: name one in .mcp.json, or with --backend; `agentctl n8n up --write-mcp` starts one to develop against
+    ");
+    let one = |id: &str, name: &str, active: bool| json!({"id": id, "name": name, "active": active, "isArchived": false, "nodes": [], "connections": {}, "settings": {}, "tags": []});
+    let n8n = Server::new(listed(json!([
+        one("w2", "Zeta", false),
+        one("w1", "Alpha", true)
+    ])));
+    insta::assert_snapshot!(on(&project, &n8n, "workflows list"), @"
+    exit code 0
+    w1  Alpha  active    0 nodes
+    w2  Zeta   inactive  0 nodes
+    -- stderr --
+    n8n: rest (--backend rest)
+    ");
+    let n8n = Server::new(orders());
+    insta::assert_snapshot!(on(&project, &n8n, "workflows activate w1"), @r#"
+    exit code 5
+    -- stderr --
+    n8n: rest (--backend rest)
+    error: refused (guard.publish): the trigger of "Orders" fires from then on; that needs the user's word, and nobody can be asked here: the user can do it in n8n, or with `agentctl build --workflow ID "…"`, which asks
+    hint: --yes does it without asking
+    "#);
+    let n8n = Server::new(orders());
+    insta::assert_snapshot!(on(&project, &n8n, "workflows deactivate w1"), @r#"
+    exit code 5
+    -- stderr --
+    n8n: rest (--backend rest)
+    error: refused (guard.owner): the workflow "Orders" is not one that this run made and nobody else changed; that needs the user's word, and nobody can be asked here: the user can do it in n8n, or with `agentctl build --workflow ID "…"`, which asks
+    hint: --yes does it without asking
+    "#);
+}
+
+#[test]
+fn executions_and_credentials() {
+    let project = Project::new();
+    let ran = json!([{"id": 7, "workflowId": "w1", "status": "error", "startedAt": "2026-01-02T00:00:00.000Z", "stoppedAt": null, "finished": false, "mode": "webhook"}]);
+    let n8n = Server::new(listed(ran));
+    insta::assert_snapshot!(on(&project, &n8n, "executions --status error"), @"
+    exit code 0
+    7  error  [MOMENT]  w1
+    -- stderr --
+    n8n: rest (--backend rest)
+    ");
+    let n8n = Server::new(listed(
+        json!([{"id": "c1", "name": "Sales", "type": "slackApi"}, {"id": "c2", "name": "CRM", "type": "httpHeaderAuth"}]),
+    ));
+    insta::assert_snapshot!(on(&project, &n8n, "credentials --type slackApi"), @"
+    exit code 0
+    c1  slackApi  Sales
+    -- stderr --
+    n8n: rest (--backend rest)
+    ");
+}

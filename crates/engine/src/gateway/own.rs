@@ -20,6 +20,8 @@ pub struct ByUser<'a> {
     /// For the journal.
     pub arguments: Value,
     pub change: &'a dyn Change,
+    /// What a person does to allow what this guard asks, in words.
+    pub allowing: &'a (dyn Fn(&str) -> String + Sync),
 }
 
 impl Gateway {

@@ -98,10 +98,7 @@ pub async fn by_user(
                     session.close().await;
                     return Err(RunError::Refused {
                         message,
-                        hint: format!(
-                            "look at the diff; to allow it: --allow {}",
-                            question.topic.trim_start_matches("approve-")
-                        ),
+                        hint: (own.allowing)(question.topic.trim_start_matches("approve-")),
                     });
                 }
             }

@@ -56,6 +56,7 @@ async fn pushed(b: &mut Bench, after: &Workflow, over: Option<(WorkflowId, Strin
     };
     let own = ByUser {
         command: "push",
+        allowing: &str::to_owned,
         name: Push::NAME,
         arguments: push.arguments(),
         change: &*push.on(&n8n),

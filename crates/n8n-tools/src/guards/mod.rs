@@ -159,6 +159,14 @@ pub fn owner(created_by_this_run: bool, name: &str) -> Decision {
     }
 }
 
+/// A workflow that a person publishes by a command of their own.
+pub fn goes_live(name: &str) -> Decision {
+    ask(
+        PUBLISH,
+        format!("the trigger of {name:?} fires from then on"),
+    )
+}
+
 /// `named`: the nodes that are to act during a test.
 pub fn acts(named: &[String]) -> Decision {
     if named.is_empty() {

@@ -11,7 +11,9 @@ use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
-use agentctl_engine::toolset::{Act, Change, Cx, Head, Keep, Performed, Plan, Planning, Touches};
+use agentctl_engine::toolset::{
+    Act, Change, Cx, Head, Keep, Outcome, Performed, Plan, Planning, Touches,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -38,6 +40,63 @@ pub(super) fn tool() -> Tool<N8n> {
 impl Change for On<N8n, ActivateWorkflow> {
     fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
         Box::pin(self.on.plan_active(cx, &self.args.workflow_id, true, exact))
+    }
+}
+
+/// A workflow that a command of the user's publishes or takes out of service.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Published {
+    pub workflow_id: String,
+    pub active: bool,
+}
+
+impl Published {
+    /// What the journal calls it; no tool has this name.
+    pub fn name(&self) -> &'static str {
+        match self.active {
+            true => "publish_workflow",
+            false => "unpublish_workflow",
+        }
+    }
+
+    /// As the journal has it.
+    pub fn arguments(&self) -> Value {
+        json!({"workflow_id": self.workflow_id})
+    }
+
+    pub fn on(self, n8n: &Arc<N8n>) -> Box<dyn Change> {
+        Box::new(Publishing {
+            n8n: Arc::clone(n8n),
+            asked: self,
+        })
+    }
+}
+
+struct Publishing {
+    n8n: Arc<N8n>,
+    asked: Published,
+}
+
+impl Change for Publishing {
+    fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, exact: &'a Value) -> BoxFuture<'a, Planning> {
+        Box::pin(async move {
+            let Published {
+                workflow_id,
+                active,
+            } = &self.asked;
+            let at = match self.n8n.current(workflow_id).await? {
+                Ok(stored) => stored,
+                Err(outcome) => return Ok(Err(outcome)),
+            };
+            // For an agent the policy asks; nobody decides here but the person.
+            let live = guards::goes_live(at.workflow.name());
+            let live = active.then(|| reserve(live, &at, "publish", exact));
+            let mut planned = self.n8n.plan_active_of(cx, at, *active, exact);
+            if let Ok(plan) = &mut planned {
+                plan.reserved.extend(live);
+            }
+            Ok(planned)
+        })
     }
 }
 
@@ -84,13 +143,22 @@ impl N8n {
         active: bool,
         exact: &Value,
     ) -> Planning {
+        Ok(match self.current(reference).await? {
+            Ok(at) => self.plan_active_of(cx, at, active, exact),
+            Err(outcome) => Err(outcome),
+        })
+    }
+
+    fn plan_active_of(
+        self: &Arc<Self>,
+        cx: &mut Cx<'_>,
+        at: Stored,
+        active: bool,
+        exact: &Value,
+    ) -> Result<Plan, Outcome> {
         if !self.backend.can().activate {
-            return Ok(Err(self.unable("publish or unpublish workflows")));
+            return Err(self.unable("publish or unpublish workflows"));
         }
-        let at = match self.current(reference).await? {
-            Ok(stored) => stored,
-            Err(outcome) => return Ok(Err(outcome)),
-        };
         let mut reserved = Vec::new();
         if !active {
             let own = cx.guards.log().owns(&at.id.0, &at.graph_hash);
@@ -102,9 +170,9 @@ impl N8n {
             at,
             active,
         };
-        Ok(Ok(Plan {
+        Ok(Plan {
             reserved,
             ..Plan::unguarded(Box::new(act))
-        }))
+        })
     }
 }
