@@ -14,6 +14,7 @@ mod error;
 #[cfg(test)]
 mod events_tests;
 mod folder_trust;
+mod given;
 mod layout;
 mod look;
 mod model_choice;

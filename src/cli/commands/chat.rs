@@ -5,6 +5,7 @@ use crate::cli::activation;
 use crate::cli::args::{LimitOptions, ModelOptions};
 use crate::cli::conversations::{local_key, store, turn_error};
 use crate::cli::error::{CliError, Exit};
+use crate::cli::given::{is_pair, sorted};
 use crate::cli::observer::RunObserver;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
@@ -42,8 +43,8 @@ pub struct ChatArgs {
     #[arg(long, short, value_name = "FILE|ID")]
     pub workflow: Option<String>,
     /// A request as the pack's webhook takes it (a JSON file; its user, conversation and message count), or KEY=VALUE that the flow
-    /// sees as `input`; may be given several times
-    #[arg(long, value_name = "FILE|KEY=VALUE", conflicts_with = "event")]
+    /// sees as `input`; several may follow, and it may be given several times
+    #[arg(long, value_name = "FILE|KEY=VALUE", num_args = 1.., conflicts_with = "event")]
     pub input: Vec<String>,
     #[command(flatten)]
     pub model: ModelOptions,
@@ -60,14 +61,15 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
             "the name of a conversation has 1 to {MAX_NAME} characters"
         )));
     }
-    let (pack, message) = addressed(root, args, out)?;
+    let behind = sorted(&args.input, Path::is_file);
+    let (pack, message) = addressed(root, args, &behind.words, out)?;
     let session = Session::of_pack(root, &pack, &args.model, out)?;
     let limits = activation::limits(&session.pack, &args.limits)?.over(&session.budgets);
     let Given {
         key,
         with_all,
         submit,
-    } = given(&session.pack, message, args)?;
+    } = given(&session.pack, message, &behind.input, args)?;
     session.init("chat", out)?;
     let talk = async {
         let sessions = store(root, out).await?;
@@ -92,13 +94,29 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
 }
 
 /// Who is talked to, and what is said. The one word that is given may be either: what can be no pack's name is a message.
+/// `behind`: words that stand behind the input.
 fn addressed<'a>(
     root: &Path,
     args: &'a ChatArgs,
+    behind: &[&'a str],
     out: &Output,
 ) -> Result<(String, Option<&'a str>), CliError> {
-    let message = args.message.as_deref();
-    match args.talk_to.as_deref() {
+    let words = [args.talk_to.as_deref(), args.message.as_deref()];
+    let words: Vec<&str> = words
+        .into_iter()
+        .flatten()
+        .chain(behind.iter().copied())
+        .collect();
+    if words.len() > 2 {
+        let more = words.iter().skip(2).map(|word| format!("{word:?}"));
+        let more = more.collect::<Vec<_>>().join(" ");
+        return Err(
+            CliError::usage(format!("what is {more} behind the message?"))
+                .hint("agentctl chat PACK \"one message\" --input KEY=VALUE KEY=VALUE"),
+        );
+    }
+    let message = words.get(1).copied();
+    match words.first().copied() {
         Some(pack) if message.is_some() => Ok((pack.to_owned(), message)),
         Some(word) if word.split('/').all(is_name) => {
             let known = crate::pack::names(root, &session::load_options(root, out)?);
@@ -126,7 +144,12 @@ struct Given {
     submit: Option<Submit>,
 }
 
-fn given(pack: &Pack, message: Option<&str>, args: &ChatArgs) -> Result<Given, CliError> {
+fn given(
+    pack: &Pack,
+    message: Option<&str>,
+    input_given: &[&str],
+    args: &ChatArgs,
+) -> Result<Given, CliError> {
     let mut key = local_key(&pack.manifest.name, &args.session);
     let mut with_all = Map::new();
     if let Some(workflow) = &args.workflow {
@@ -134,8 +157,8 @@ fn given(pack: &Pack, message: Option<&str>, args: &ChatArgs) -> Result<Given, C
     }
     let mut input = of_event(args.event.as_deref());
     let mut message = message.map(str::to_owned);
-    for given in &args.input {
-        if given.contains('=') {
+    for given in input_given {
+        if is_pair(given) {
             input.extend(read_input(given)?);
             continue;
         }
@@ -146,7 +169,7 @@ fn given(pack: &Pack, message: Option<&str>, args: &ChatArgs) -> Result<Given, C
         key.user = taken.user.unwrap_or(key.user);
         key.conversation = taken.conversation.unwrap_or(key.conversation);
     }
-    let says = message.is_some() || args.event.is_some() || !args.input.is_empty();
+    let says = message.is_some() || args.event.is_some() || !input_given.is_empty();
     input.extend(with_all.clone());
     Ok(Given {
         key,

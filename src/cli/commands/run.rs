@@ -3,6 +3,7 @@
 use crate::cli::activation::{self, Start};
 use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
 use crate::cli::error::{CliError, Exit};
+use crate::cli::given::{is_pair, sorted};
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session};
 use agentctl_engine::run::RunOptions;
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 /// Run a flow of a pack once
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl run front-door \"I need a monthly report\"\n  agentctl run my-pack/check --input customer=42 --input input.json"
+    after_help = "Examples:\n  agentctl run front-door \"I need a monthly report\"\n  agentctl run my-pack/check --input customer=42 region=north input.json"
 )]
 pub struct RunArgs {
     /// The pack, or one of its flows
@@ -23,8 +24,8 @@ pub struct RunArgs {
     /// What the flow sees as `input.message` (`-`: read it from stdin)
     #[arg(value_name = "MESSAGE")]
     pub message: Option<String>,
-    /// What else it sees as `input`: KEY=VALUE (JSON, else text), or a JSON file; may be given several times
-    #[arg(long, value_name = "FILE|KEY=VALUE")]
+    /// What else it sees as `input`: KEY=VALUE (JSON, else text), or a JSON file; several may follow, and it may be given several times
+    #[arg(long, value_name = "FILE|KEY=VALUE", num_args = 1..)]
     pub input: Vec<String>,
     /// A folder of documents (md, html, txt, csv) that the pack's tools read in place of the pack's own
     #[arg(long, value_name = "DIR")]
@@ -40,12 +41,24 @@ pub struct RunArgs {
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> {
-    let message = match args.message.as_deref() {
+    let given = sorted(&args.input, Path::is_file);
+    let message = match (args.message.as_deref(), given.words.as_slice()) {
+        (message, []) => message,
+        (None, [word]) => Some(*word),
+        _ => {
+            return Err(CliError::usage(format!(
+                "what is {:?} behind --input?",
+                given.words.join(" ")
+            ))
+            .hint("agentctl run PACK MESSAGE --input KEY=VALUE KEY=VALUE"));
+        }
+    };
+    let message = match message {
         Some(typed) => super::build::request(typed)?,
         None => String::new(),
     };
     let mut input = Map::new();
-    for given in &args.input {
+    for given in given.input {
         input.extend(read_input(given)?);
     }
     if input.contains_key(CORPUS) {
@@ -95,7 +108,7 @@ fn folder(named: &Path) -> Result<PathBuf, CliError> {
 
 /// `KEY=VALUE`, or a file with a JSON object.
 pub(super) fn read_input(given: &str) -> Result<Map<String, Value>, CliError> {
-    if let Some((key, value)) = given.split_once('=') {
+    if let Some((key, value)) = given.split_once('=').filter(|_| is_pair(given)) {
         let value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
         return Ok(Map::from_iter([(key.to_owned(), value)]));
     }

@@ -29,9 +29,10 @@ fn chat() {
               The workflow that the conversation is to be about, for a pack that works on one: a file,
               or the id of a workflow in the project; it counts at the first message
 
-          --input <FILE|KEY=VALUE>
+          --input <FILE|KEY=VALUE>...
               A request as the pack's webhook takes it (a JSON file; its user, conversation and message
-              count), or KEY=VALUE that the flow sees as `input`; may be given several times
+              count), or KEY=VALUE that the flow sees as `input`; several may follow, and it may be
+              given several times
 
           --model <MODEL>
               The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
@@ -90,9 +91,9 @@ fn run() {
               What the flow sees as `input.message` (`-`: read it from stdin)
 
     Options:
-          --input <FILE|KEY=VALUE>
-              What else it sees as `input`: KEY=VALUE (JSON, else text), or a JSON file; may be given
-              several times
+          --input <FILE|KEY=VALUE>...
+              What else it sees as `input`: KEY=VALUE (JSON, else text), or a JSON file; several may
+              follow, and it may be given several times
 
           --corpus <DIR>
               A folder of documents (md, html, txt, csv) that the pack's tools read in place of the
@@ -135,7 +136,7 @@ fn run() {
 
     Examples:
       agentctl run front-door "I need a monthly report"
-      agentctl run my-pack/check --input customer=42 --input input.json
+      agentctl run my-pack/check --input customer=42 region=north input.json
     "#);
 }
 
