@@ -38,7 +38,7 @@ use agentctl_n8n_tools::backend::{self, Backend, Choice, Offered};
 use agentctl_n8n_tools::library::Library;
 use agentctl_n8n_tools::requests::Requests;
 use agentctl_n8n_tools::{N8n, N8nTools};
-use agentctl_tools::Tools;
+use agentctl_tools::{MCP, N8N as TOOL_OF_N8N, Tools};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -144,17 +144,28 @@ impl Session {
             (None, Some(tape)) => Chosen::replaying(&pack, tape),
             (None, None) => return Err(CliError::new(Exit::Internal, "no model was chosen")),
         };
+        let connected = connected(root, &pack, &config, out)?;
+        let called = connected.as_ref().map(|(_, backend)| Arc::clone(backend));
         let n8n = match requires_n8n(&pack)? {
-            true => Some(n8n_of(root, out, &config, catalog)?),
+            true => {
+                connected.map(|(choice, backend)| (n8n_of(root, backend, &config, catalog), choice))
+            }
             false => None,
         };
         let (n8n, choice) = n8n.unzip();
-        let tools = declared::tools(&pack, &config, folder, out)?;
+        let servers = foreign_tools(root, &pack, &config, out)?.map(Arc::new);
+        let means = declared::Means {
+            servers: servers.clone(),
+            n8n: called,
+            root: Some(root),
+            folder,
+        };
+        let tools = declared::tools(&pack, &config, means, out)?;
         let (gateway, n8n) = gateway(&pack, n8n, tools, root, redactor);
         let n8n = n8n.zip(choice);
         let gateway = gateway.with_held(held_for(root));
-        let gateway = match foreign_tools(root, &pack, &config, out)? {
-            Some(servers) => gateway.with_foreign(Arc::new(servers)),
+        let gateway = match servers {
+            Some(servers) => gateway.with_foreign(servers),
             None => gateway,
         };
         Ok(Session {
@@ -360,21 +371,39 @@ fn requires_n8n(pack: &Pack) -> Result<bool, CliError> {
     }
 }
 
-/// What the tools of n8n work on, and why it is that one.
+/// An n8n, and why it is that one.
+pub type Connected = (Choice, Arc<dyn Backend>);
+
+/// The n8n that the pack works on, or that a tool of its files calls; None: neither.
+pub fn connected(
+    root: &Path,
+    pack: &Pack,
+    config: &Config,
+    out: &Output,
+) -> Result<Option<Connected>, CliError> {
+    let by_tools = pack
+        .tools
+        .values()
+        .any(|tool| tool.kind.name() == TOOL_OF_N8N);
+    match requires_n8n(pack)? || by_tools {
+        true => backend_of(root, out, config).map(Some),
+        false => Ok(None),
+    }
+}
+
+/// What the tools of n8n work on.
 fn n8n_of(
     root: &Path,
-    out: &Output,
+    backend: Arc<dyn Backend>,
     config: &Config,
     catalog: &'static Catalog,
-) -> Result<(N8n, Choice), CliError> {
-    let (choice, backend) = backend_of(root, out, config)?;
+) -> N8n {
     let shelf = accepted(root, backend.as_ref());
     let n8n = N8n::new(backend, catalog).with_test_hosts(config.test_hosts.clone());
-    let n8n = match shelf {
+    match shelf {
         Some(shelf) => n8n.with_accepted(shelf),
         None => n8n,
-    };
-    Ok((n8n, choice))
+    }
 }
 
 /// Where calls with hidden values wait for an approval: the user's home.
@@ -432,11 +461,7 @@ pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliE
 }
 
 /// The project's backend, with the choice that led to it; one that is not the files is said on stderr.
-pub fn backend_of(
-    root: &Path,
-    out: &Output,
-    config: &Config,
-) -> Result<(Choice, Arc<dyn Backend>), CliError> {
+pub fn backend_of(root: &Path, out: &Output, config: &Config) -> Result<Connected, CliError> {
     let choice = choice(root, out, config)?;
     let opened = choice.target.open(root);
     let opened = opened.map_err(|e| {
@@ -483,8 +508,9 @@ fn tape(options: &ModelOptions, redactor: &Redactor) -> Result<Option<Arc<Tape>>
     opened.map(Some).map_err(|e| CliError::usage(e.to_string()))
 }
 
-/// The servers of `.mcp.json`, when some agent may call a tool of theirs; each is started at its first call.
-fn foreign_tools(
+/// The servers of `.mcp.json`, when some agent may call a tool of theirs, by its own name or by one of the pack's; each is started at its
+/// first call.
+pub fn foreign_tools(
     root: &Path,
     pack: &Pack,
     settings: &Config,
@@ -496,9 +522,11 @@ fn foreign_tools(
         _ => None,
     });
     let by_agents = pack.agents.values().flat_map(|agent| &agent.tools);
+    let by_files = pack.tools.values();
     if !by_agents
         .chain(by_flow)
         .any(|tool| split_foreign(tool).is_some())
+        && !by_files.into_iter().any(|tool| tool.kind.name() == MCP)
     {
         return Ok(None);
     }

@@ -45,6 +45,7 @@ mod state;
 mod support;
 mod surroundings;
 mod tools;
+mod tools_exec;
 mod tools_pack;
 mod trust;
 mod trust_later;

@@ -1,4 +1,4 @@
-//! Cases 105–113 and 116: tools of a pack's files, agents that are tools, and replies. Through the program: a model that has been taken over
+//! Cases 105–113 and 116 (114: `tools_exec.rs`): tools of a pack's files, agents that are tools, and replies. Through the program: a model that has been taken over
 //! behind an HTTP wire, and a platform that lies, both on this machine.
 
 use crate::attack::{agentctl, ran};
@@ -10,16 +10,16 @@ use std::time::Duration;
 
 /// What the model does in its turn: call these tools, or say this.
 #[derive(Clone)]
-enum Turn {
+pub enum Turn {
     Calls(Vec<(&'static str, Value)>),
     Says(&'static str),
 }
 
-fn call(tool: &'static str, args: Value) -> Turn {
+pub fn call(tool: &'static str, args: Value) -> Turn {
     Turn::Calls(vec![(tool, args)])
 }
 
-fn list() -> Turn {
+pub fn list() -> Turn {
     call("list_things", json!({}))
 }
 
@@ -75,19 +75,19 @@ fn listed() -> Vec<u8> {
     )
 }
 
-fn good(request: &Request) -> Vec<u8> {
+pub fn good(request: &Request) -> Vec<u8> {
     match request.line.contains("/list/") {
         true => listed(),
         false => answer(&json!({"success": true, "result": {"id": "n-1"}})),
     }
 }
 
-struct Tried {
-    code: i32,
-    stderr: String,
+pub struct Tried {
+    pub code: i32,
+    pub stderr: String,
     said: Vec<String>,
     /// (step, tool, status, rule, whole content) of every call, in order.
-    calls: Vec<(String, String, String, String, Value)>,
+    pub calls: Vec<(String, String, String, String, Value)>,
     /// The rules by which answers were not accepted.
     refused: Vec<String>,
     platform: Asked,
@@ -96,7 +96,7 @@ struct Tried {
 
 impl Tried {
     /// `tool: status rule` of every call.
-    fn results(&self) -> Vec<String> {
+    pub fn results(&self) -> Vec<String> {
         let calls = self.calls.iter();
         calls
             .map(|(_, tool, status, rule, _)| {
@@ -106,11 +106,11 @@ impl Tried {
     }
 }
 
-struct Given<'a> {
-    files: Files,
-    url: Option<&'a str>,
-    allow: &'a str,
-    env: Vec<(&'a str, &'a str)>,
+pub struct Given<'a> {
+    pub files: Files,
+    pub url: Option<&'a str>,
+    pub allow: &'a str,
+    pub env: Vec<(&'a str, &'a str)>,
 }
 
 impl Default for Given<'_> {
@@ -124,7 +124,7 @@ impl Default for Given<'_> {
     }
 }
 
-async fn tried(
+pub async fn tried(
     turns: Vec<Turn>,
     platform: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static,
     given: Given<'_>,

@@ -2,6 +2,7 @@
 //! groups, the cache folder. Knows nothing of runs, n8n and agents.
 
 pub mod cache;
+pub mod confined;
 pub mod family;
 pub mod files;
 pub mod home;

@@ -4,6 +4,7 @@
 pub mod accepted;
 mod arguments;
 pub mod backend;
+mod callable;
 pub mod capability;
 pub mod claims;
 pub mod export;
@@ -27,4 +28,5 @@ mod gateway_tests;
 #[cfg(test)]
 mod noted_tests;
 
+pub use callable::Callable;
 pub use tools::{N8n, N8nTools};

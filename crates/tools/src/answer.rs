@@ -32,7 +32,7 @@ pub(crate) const GONE: &str = "tools.gone";
 pub(crate) const UNKNOWN: &str = "tools.unknown_outcome";
 
 const AGAIN: &str = "it may have happened: do not make the call again, say that you do not know";
-const TELL: &str = "say that it did not work";
+pub(crate) const TELL: &str = "say that it did not work";
 
 /// Longer words of a server are cut, in characters.
 const MAX_SAID: usize = 400;
@@ -130,12 +130,20 @@ fn is_about_the_tool(why: &str) -> bool {
     why.contains("tool") && gone.iter().any(|word| why.contains(word))
 }
 
-fn unknown(why: &str, status: Option<u16>) -> Outcome {
+pub(crate) fn unknown(why: &str, status: Option<u16>) -> Outcome {
     let mut content = error_content(why, UNKNOWN, AGAIN);
     if let (Value::Object(map), Some(status)) = (&mut content, status) {
         map.insert("status".into(), status.into());
     }
     Outcome::Unknown(content)
+}
+
+/// No answer came in the time that the tool's file gives a call.
+pub(crate) fn late(changes: bool, rule: &str) -> Outcome {
+    match changes {
+        true => unknown("no answer came in time", None),
+        false => Outcome::failed("no answer came in time", rule, TELL),
+    }
 }
 
 fn failed(why: &str, rule: &str, status: u16) -> Outcome {

@@ -3,7 +3,7 @@
 
 use crate::call::{Call, REQUIRES};
 use crate::seen::ids;
-use crate::toolset::{How, Made, Tools};
+use crate::toolset::{Made, Tools};
 use agentctl_base::decision::Decision;
 use agentctl_engine::toolset::{Outcome, error_content};
 use serde_json::{Map, Value};
@@ -93,9 +93,7 @@ impl Tools {
 
     fn direct(&self, tool: &str, args: Map<String, Value>) -> Option<Call> {
         let made: &Arc<Made> = self.made(tool)?;
-        if matches!(made.how, How::Flow) {
-            return None;
-        }
+        made.work.as_ref()?;
         Some(Call {
             made: Arc::clone(made),
             shared: self.shared(),

@@ -6,8 +6,12 @@ mod answer;
 mod builtin;
 mod call;
 mod direct;
+mod exec;
 mod http;
+mod kind;
+mod mcp;
 mod mock;
+mod n8n;
 mod places;
 mod registry;
 mod seen;
@@ -15,7 +19,9 @@ mod toolset;
 
 pub use address::{Addresses, BadAddress};
 pub use direct::{Came, Given};
+pub use mcp::NAME as MCP;
 pub use mock::Mode;
+pub use n8n::{NAME as N8N, NotRun, Ran, Which, Workflows};
 pub use registry::{Calls, Scored, Stands, ranked, wilson};
 pub use toolset::{Mocked, Surroundings, Tools};
 
@@ -23,13 +29,9 @@ use agentctl_engine::vocabulary::Kind;
 
 /// The kinds that a pack's tool files may name, for whoever puts the vocabulary together.
 pub fn kinds() -> Vec<Kind> {
-    let http = Kind {
-        name: http::HTTP,
-        check: http::check,
+    let kind = |kind: &kind::KindOfTool| Kind {
+        name: kind.name,
+        check: kind.check,
     };
-    let builtin = Kind {
-        name: builtin::BUILTIN,
-        check: builtin::check,
-    };
-    vec![http, builtin]
+    kind::KINDS.iter().map(kind).collect()
 }

@@ -1,6 +1,8 @@
 //! Places in what a tool file says: `${NAME}` a variable of the environment, `{name}` a value of the call. A value is put where it
 //! belongs as data; it never becomes a part of an address, a key, or the shape of a body.
 
+use agentctl_base::yaml::{Node, Place};
+use agentctl_engine::vocabulary::Faults;
 use serde_json::{Map, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,4 +76,63 @@ pub(crate) fn body(shape: &Value, values: &Map<String, Value>) -> Option<Value> 
         }
         other => other.clone(),
     })
+}
+
+/// Only these keys stand in a part of a tool file.
+pub(crate) fn only(node: &Node, keys: &[&str], faults: &mut Faults) {
+    for entry in node.as_map().unwrap_or_default() {
+        if !keys.contains(&entry.key.as_str()) {
+            let message = format!(
+                "there is no {:?} here; there are {}",
+                entry.key,
+                keys.join(", ")
+            );
+            faults.push((entry.key_place, message));
+        }
+    }
+}
+
+/// A text with places for values, each of which a call has.
+pub(crate) fn check_text(node: &Node, values: &[String], faults: &mut Faults) {
+    match node.as_text().map(pieces) {
+        Some(Some(pieces)) => {
+            if pieces.iter().any(|p| matches!(p, Piece::Variable(_))) {
+                faults.push((
+                    node.place,
+                    "a variable of the environment can stand in url and auth only".to_owned(),
+                ));
+            }
+            known(&pieces, node.place, values, faults);
+        }
+        Some(None) => faults.push((node.place, "a bracket stands open".to_owned())),
+        None => faults.push((node.place, "a text must stand here".to_owned())),
+    }
+}
+
+/// The same of every text in a shape.
+pub(crate) fn check_shape(node: &Node, values: &[String], faults: &mut Faults) {
+    if let Some(entries) = node.as_map() {
+        for entry in entries {
+            check_shape(&entry.value, values, faults);
+        }
+    } else if let Some(items) = node.as_list() {
+        for item in items {
+            check_shape(item, values, faults);
+        }
+    } else if node.as_text().is_some() {
+        check_text(node, values, faults);
+    }
+}
+
+pub(crate) fn known(pieces: &[Piece<'_>], place: Place, values: &[String], faults: &mut Faults) {
+    for piece in pieces {
+        if let Piece::Value(name) = piece
+            && !values.iter().any(|value| value == name)
+        {
+            faults.push((
+                place,
+                format!("{name:?} is neither a parameter of the tool nor bound"),
+            ));
+        }
+    }
 }

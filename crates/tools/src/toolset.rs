@@ -1,13 +1,15 @@
 //! The declared tools as a toolset: heads for models and policies, and a call for each.
 
 use crate::address::Addresses;
-use crate::builtin::{self, BUILTIN, Library};
+use crate::builtin::Library;
 use crate::call::Call;
-use crate::http;
+use crate::kind::{KINDS, Work};
 use crate::mock::Mode;
+use crate::n8n::Workflows;
 use crate::seen::Seen;
 use agentctl_base::BoxFuture;
 use agentctl_engine::flow::Schema;
+use agentctl_engine::gateway::ForeignTools;
 use agentctl_engine::guards::Memory;
 use agentctl_engine::pack::{DeclaredTool, ToolKind};
 use agentctl_engine::store::Event;
@@ -25,6 +27,12 @@ pub struct Surroundings {
     /// A variable of the environment; None: it is not set, or empty.
     pub variable: fn(&str) -> Option<String>,
     pub allow: Addresses,
+    /// The servers of `.mcp.json` with what the user approved of their tools; None: no tool of the pack is of that kind.
+    pub servers: Option<Arc<dyn ForeignTools>>,
+    /// The workflows of the n8n that is connected; None: no tool of the pack is of that kind.
+    pub workflows: Option<Arc<dyn Workflows>>,
+    /// The project's folder, where a tool may put files of the run; None: none is made.
+    pub root: Option<PathBuf>,
     /// The folder whose files stand for the documents of the pack's own data.
     pub folder: Option<PathBuf>,
 }
@@ -33,7 +41,7 @@ pub struct Surroundings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mocked {
     pub tool: &'static str,
-    /// The variable that is missing; None: mocks were asked for.
+    /// What keeps the real one from being called, in words; None: mocks were asked for.
     pub lacks: Option<String>,
 }
 
@@ -47,28 +55,17 @@ pub(crate) struct Shared {
     pub calls: Mutex<BTreeMap<&'static str, VecDeque<Instant>>>,
 }
 
-/// What a call of a tool does.
-pub(crate) enum How {
-    Flow,
-    Http(Box<http::Spec>),
-    Builtin(builtin::Spec),
-}
-
 pub(crate) struct Made {
     pub tool: DeclaredTool,
-    pub how: How,
+    /// None: it is a flow.
+    pub work: Option<Box<dyn Work>>,
     schema: Result<Schema, String>,
 }
 
 impl Made {
-    /// The first variable that is not set.
-    pub fn lacks(&self, shared: &Surroundings) -> Option<String> {
-        let How::Http(spec) = &self.how else {
-            return None;
-        };
-        let variables = spec.variables().into_iter();
-        let mut missing = variables.filter(|name| (shared.variable)(name).is_none());
-        missing.next().map(str::to_owned)
+    /// What keeps the real tool from being called, in words.
+    pub fn lacks(&self, of: &Surroundings) -> Option<String> {
+        self.work.as_ref()?.lacks(of)
     }
 
     /// What of the arguments does not fit.
@@ -81,7 +78,7 @@ impl Made {
 
     /// Whether a call is answered by the mock.
     pub fn is_mock(&self, of: &Surroundings) -> bool {
-        !matches!(self.how, How::Flow)
+        self.work.is_some()
             && self.tool.mock.is_some()
             && match of.mode {
                 Mode::Mock => true,
@@ -105,15 +102,15 @@ impl Tools {
         surroundings: Surroundings,
     ) -> Tools {
         let made = tools.into_iter().map(|tool| {
-            let how = match &tool.kind {
-                ToolKind::Flow { .. } => How::Flow,
-                ToolKind::Other { name, section } if *name == BUILTIN => {
-                    How::Builtin(builtin::Spec::of(section))
+            let work = match &tool.kind {
+                ToolKind::Flow { .. } => None,
+                ToolKind::Other { name, section } => {
+                    let kind = KINDS.iter().find(|kind| kind.name == *name);
+                    kind.map(|kind| (kind.make)(section))
                 }
-                ToolKind::Other { section, .. } => How::Http(Box::new(http::Spec::of(section))),
             };
             let made = Made {
-                how,
+                work,
                 schema: Schema::compile((*tool.parameters).clone()),
                 tool: tool.clone(),
             };
@@ -152,7 +149,7 @@ impl Tools {
         Arc::clone(&self.shared)
     }
 
-    /// The variable that a tool lacks to be the real one.
+    /// What keeps a tool from being the real one here, in words.
     pub fn lacks(&self, tool: &str) -> Option<String> {
         self.made.get(tool)?.lacks(&self.shared.surroundings)
     }
@@ -193,8 +190,8 @@ impl Toolset for Tools {
             shared: Arc::clone(&self.shared),
             args,
         };
-        Ok(match (&made.how, made.tool.changes) {
-            (How::Flow, _) => Parsed::Flow,
+        Ok(match (&made.work, made.tool.changes) {
+            (None, _) => Parsed::Flow,
             (_, false) => Parsed::Read(Box::new(call(made))),
             (_, true) => Parsed::Change(Box::new(call(made))),
         })

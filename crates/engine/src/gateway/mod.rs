@@ -13,7 +13,7 @@ mod places;
 mod record;
 mod settle;
 
-pub use foreign::{ApprovedTool, ForeignTools};
+pub use foreign::{ApprovedTool, ForeignTools, call_approved};
 pub use held::{HeldCall, HeldCalls};
 pub use own::{ByUser, USER_RULE};
 

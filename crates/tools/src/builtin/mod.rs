@@ -1,7 +1,9 @@
-//! `kind: builtin`: functions of the program that a pack's tool file names. They read what they are given and the pack's documents;
-//! none leaves the machine or changes anything.
+//! `kind: builtin`: functions of the program that a pack's tool file names. They read what they are given and the pack's documents, and
+//! write files of the run's own; none leaves the machine or changes anything else.
 
 mod documents;
+mod files;
+mod pdf;
 mod statistics;
 mod texts;
 
@@ -12,18 +14,32 @@ mod texts_tests;
 
 pub(crate) use documents::{Documents, Library};
 
+use crate::answer::FAILED;
+use crate::call::Call;
+use crate::kind::{KindOfTool, Work};
+use agentctl_base::BoxFuture;
 use agentctl_base::yaml::Node;
 use agentctl_engine::toolset::Outcome;
 use agentctl_engine::vocabulary::Faults;
 use serde_json::{Map, Value};
+use std::path::Path;
 
-pub(crate) const BUILTIN: &str = "builtin";
+pub(crate) const KIND: KindOfTool = KindOfTool {
+    name: "builtin",
+    check,
+    make: |section| Box::new(Spec::of(section)),
+};
 
 /// The rule of a result that says why a function has none.
 pub(crate) const WRONG: &str = "tools.builtin";
 
 /// The bound value that says which folder the run was begun with.
 const FOLDER: &str = "folder";
+
+/// The bound value that says which run's file it is.
+const RUN: &str = "run";
+
+const MAKE_FILE: &str = "make_file";
 
 /// What a function answers: a result, or why there is none and what to do.
 pub(crate) type Answered = Result<Value, (String, &'static str)>;
@@ -33,32 +49,42 @@ struct Function {
     name: &'static str,
     needs: &'static [&'static str],
     may_have: &'static [&'static str],
-    /// It works on documents.
-    reads_documents: bool,
-    call: fn(&Map<String, Value>, &Documents<'_>) -> Answered,
+    call: Works,
 }
 
-const FUNCTIONS: [Function; 4] = [
+/// What it works on besides its arguments.
+#[derive(Clone, Copy)]
+enum Works {
+    Arguments(fn(&Map<String, Value>) -> Answered),
+    Documents(fn(&Map<String, Value>, &Documents<'_>) -> Answered),
+    /// In the project's folder.
+    Files(fn(&Map<String, Value>, &Path) -> Answered),
+}
+
+impl Function {
+    fn reads_documents(&self) -> bool {
+        matches!(self.call, Works::Documents(_))
+    }
+}
+
+const FUNCTIONS: [Function; 5] = [
     Function {
         name: "web_search",
         needs: &["query"],
         may_have: &["limit"],
-        reads_documents: true,
-        call: texts::search,
+        call: Works::Documents(texts::search),
     },
     Function {
         name: "read_document",
         needs: &["doc"],
         may_have: &[],
-        reads_documents: true,
-        call: texts::read,
+        call: Works::Documents(texts::read),
     },
     Function {
         name: "check_claims",
         needs: &["claims"],
         may_have: &[],
-        reads_documents: true,
-        call: texts::check,
+        call: Works::Documents(texts::check),
     },
     Function {
         name: "statistics",
@@ -74,8 +100,13 @@ const FUNCTIONS: [Function; 4] = [
             "correction",
             "level",
         ],
-        reads_documents: false,
-        call: statistics::statistics,
+        call: Works::Arguments(statistics::statistics),
+    },
+    Function {
+        name: MAKE_FILE,
+        needs: &["format", "content", RUN],
+        may_have: &["name"],
+        call: Works::Files(files::make),
     },
 ];
 
@@ -96,7 +127,13 @@ impl Spec {
         }
     }
 
-    pub fn call(&self, args: &Map<String, Value>, library: &Library) -> Outcome {
+    /// `root`: the project's folder; None: nothing can be written.
+    pub fn call(
+        &self,
+        args: &Map<String, Value>,
+        library: &Library,
+        root: Option<&Path>,
+    ) -> Outcome {
         let Some(function) = FUNCTIONS.iter().find(|known| known.name == self.function) else {
             return Outcome::failed(
                 format!("there is no function {:?}", self.function),
@@ -109,14 +146,55 @@ impl Spec {
             named: self.documents.as_deref().unwrap_or_default(),
             folder: args.get(FOLDER).and_then(Value::as_str).unwrap_or_default(),
         };
-        match (function.call)(args, &documents) {
+        let answered = match (function.call, root) {
+            (Works::Arguments(call), _) => call(args),
+            (Works::Documents(call), _) => call(args, &documents),
+            (Works::Files(call), Some(root)) => call(args, root),
+            (Works::Files(_), None) => Err((
+                "there is no project to make files in".to_owned(),
+                "say that the file was not made",
+            )),
+        };
+        match answered {
             Ok(result) => Outcome::Ok(result),
             Err((why, hint)) => Outcome::failed(why, WRONG, hint),
         }
     }
 }
 
-pub(crate) fn check(node: &Node, values: &[String]) -> Faults {
+impl Work for Spec {
+    /// What the function answers, if it is not more than the tool may answer.
+    fn work<'a>(
+        &'a self,
+        call: &'a Call,
+        values: Map<String, Value>,
+        _: bool,
+    ) -> BoxFuture<'a, Outcome> {
+        let most = call.made.tool.limits.max_bytes;
+        // Whose file it is was bound: no model says it.
+        let outcome = match self.function == MAKE_FILE && call.args.contains_key(RUN) {
+            true => Outcome::failed("run is bound by the program", WRONG, "mend the tool file"),
+            false => {
+                let root = call.shared.surroundings.root.as_deref();
+                self.call(&values, &call.shared.library, root)
+            }
+        };
+        let bytes = match &outcome {
+            Outcome::Ok(content) => content.to_string().len(),
+            _ => 0,
+        };
+        let outcome = match u64::try_from(bytes).is_ok_and(|bytes| bytes <= most) {
+            true => outcome,
+            false => {
+                let why = format!("the answer is larger than {most} bytes");
+                Outcome::failed(why, FAILED, "ask for less")
+            }
+        };
+        Box::pin(std::future::ready(outcome))
+    }
+}
+
+fn check(node: &Node, values: &[String]) -> Faults {
     let mut faults = Faults::new();
     let names: Vec<&str> = FUNCTIONS.iter().map(|function| function.name).collect();
     for entry in node.as_map().unwrap_or_default() {
@@ -150,7 +228,7 @@ pub(crate) fn check(node: &Node, values: &[String]) -> Faults {
             format!("{named} needs the parameter {needed:?}, which the tool does not have"),
         ));
     }
-    let own = |value: &&String| !(function.reads_documents && *value == FOLDER);
+    let own = |value: &&String| !(function.reads_documents() && *value == FOLDER);
     for value in values.iter().filter(own) {
         if !function.needs.contains(&value.as_str()) && !function.may_have.contains(&value.as_str())
         {
@@ -162,13 +240,13 @@ pub(crate) fn check(node: &Node, values: &[String]) -> Faults {
         }
     }
     let documents = node.get("documents");
-    if function.reads_documents && documents.and_then(Node::as_text).is_none() {
+    if function.reads_documents() && documents.and_then(Node::as_text).is_none() {
         faults.push((
             place,
             format!("{named} needs documents: the name of a data file of the pack"),
         ));
     }
-    if let Some(documents) = documents.filter(|_| !function.reads_documents) {
+    if let Some(documents) = documents.filter(|_| !function.reads_documents()) {
         faults.push((documents.place, format!("{named} reads no documents")));
     }
     faults

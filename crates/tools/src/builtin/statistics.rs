@@ -1,6 +1,6 @@
 //! `statistics`: figures over lists of numbers, as scipy and numpy reckon them. The distributions are statrs'.
 
-use super::{Answered, Documents};
+use super::Answered;
 use serde_json::{Map, Value, json};
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 
@@ -10,7 +10,7 @@ const MAX_NUMBERS: usize = 100_000;
 type Numbers = Result<Vec<f64>, (String, &'static str)>;
 type Pair = Result<(Vec<f64>, Vec<f64>), (String, &'static str)>;
 
-pub(super) fn statistics(args: &Map<String, Value>, _: &Documents<'_>) -> Answered {
+pub(super) fn statistics(args: &Map<String, Value>) -> Answered {
     match args.get("what").and_then(Value::as_str).unwrap_or_default() {
         "describe" => described(args),
         "quantiles" => quantiles(args),

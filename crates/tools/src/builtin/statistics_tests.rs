@@ -1,18 +1,11 @@
 //! Against figures that scipy 1.x and numpy gave for the same numbers (`scipy.json`).
 
+use super::Answered;
 use super::statistics::statistics;
-use super::{Answered, Documents, Library};
 use serde_json::{Value, json};
-use std::sync::Arc;
 
 fn reckoned(args: &Value) -> Answered {
-    let library = Library::new(None, Arc::default());
-    let documents = Documents {
-        library: &library,
-        named: "",
-        folder: "",
-    };
-    statistics(args.as_object().unwrap(), &documents)
+    statistics(args.as_object().unwrap())
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn data() -> Arc<Map<String, Value>> {
 
 fn call(function: &str, args: Value, library: &Library) -> Result<Value, String> {
     let spec = Spec::of(&json!({"function": function, "documents": "texts"}));
-    match spec.call(args.as_object().unwrap(), library) {
+    match spec.call(args.as_object().unwrap(), library, None) {
         Outcome::Ok(result) => Ok(result),
         Outcome::Failed(content) => Err(content["error"].as_str().unwrap().to_owned()),
         other => panic!("{other:?}"),

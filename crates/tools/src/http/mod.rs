@@ -1,12 +1,19 @@
 //! `kind: http`: what a tool file says of a request, read and checked. The host is fixed by the file or by the user's environment; a
 //! value of a call can only be a part of the path, of the query, or of the body.
 
-use crate::places::{Piece, pieces};
-use agentctl_base::yaml::{Node, Place};
+mod request;
+
+use crate::kind::KindOfTool;
+use crate::places::{Piece, check_shape, check_text, known, only, pieces};
+use agentctl_base::yaml::Node;
 use agentctl_engine::vocabulary::Faults;
 use serde_json::Value;
 
-pub(crate) const HTTP: &str = "http";
+pub(crate) const KIND: KindOfTool = KindOfTool {
+    name: "http",
+    check,
+    make: |section| Box::new(Spec::of(section)),
+};
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const KEYS: [&str; 6] = ["method", "url", "query", "body", "auth", "answer"];
 const ANSWER: [&str; 4] = ["value", "failed_when", "error", "lists"];
@@ -105,7 +112,7 @@ fn answer(node: &Value) -> AnswerSpec {
     }
 }
 
-pub(crate) fn check(node: &Node, values: &[String]) -> Faults {
+fn check(node: &Node, values: &[String]) -> Faults {
     let mut faults = Faults::new();
     if node.as_map().is_none() {
         faults.push((
@@ -131,7 +138,7 @@ pub(crate) fn check(node: &Node, values: &[String]) -> Faults {
         check_text(&entry.value, values, &mut faults);
     }
     if let Some(body) = node.get("body") {
-        check_body(body, values, &mut faults);
+        check_shape(body, values, &mut faults);
     }
     if let Some(node) = node.get("auth")
         && auth(&node.to_json()).is_none()
@@ -148,19 +155,6 @@ pub(crate) fn check(node: &Node, values: &[String]) -> Faults {
         }
     }
     faults
-}
-
-fn only(node: &Node, keys: &[&str], faults: &mut Faults) {
-    for entry in node.as_map().unwrap_or_default() {
-        if !keys.contains(&entry.key.as_str()) {
-            let message = format!(
-                "there is no {:?} here; there are {}",
-                entry.key,
-                keys.join(", ")
-            );
-            faults.push((entry.key_place, message));
-        }
-    }
 }
 
 /// The host may come from the file and from the environment, never from a value.
@@ -210,47 +204,4 @@ fn check_url(node: &Node, values: &[String], faults: &mut Faults) {
         ));
     }
     known(&pieces, node.place, values, faults);
-}
-
-fn check_text(node: &Node, values: &[String], faults: &mut Faults) {
-    match node.as_text().map(pieces) {
-        Some(Some(pieces)) => {
-            if pieces.iter().any(|p| matches!(p, Piece::Variable(_))) {
-                faults.push((
-                    node.place,
-                    "a variable of the environment can stand in url and auth only".to_owned(),
-                ));
-            }
-            known(&pieces, node.place, values, faults);
-        }
-        Some(None) => faults.push((node.place, "a bracket stands open".to_owned())),
-        None => faults.push((node.place, "a text must stand here".to_owned())),
-    }
-}
-
-fn check_body(node: &Node, values: &[String], faults: &mut Faults) {
-    if let Some(entries) = node.as_map() {
-        for entry in entries {
-            check_body(&entry.value, values, faults);
-        }
-    } else if let Some(items) = node.as_list() {
-        for item in items {
-            check_body(item, values, faults);
-        }
-    } else if node.as_text().is_some() {
-        check_text(node, values, faults);
-    }
-}
-
-fn known(pieces: &[Piece<'_>], place: Place, values: &[String], faults: &mut Faults) {
-    for piece in pieces {
-        if let Piece::Value(name) = piece
-            && !values.iter().any(|value| value == name)
-        {
-            faults.push((
-                place,
-                format!("{name:?} is neither a parameter of the tool nor bound"),
-            ));
-        }
-    }
 }

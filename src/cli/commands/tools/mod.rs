@@ -3,11 +3,11 @@
 mod calls;
 mod find;
 
-use crate::cli::declared;
+use crate::cli::declared::{self, Means};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::plain_long;
-use crate::cli::session::load_pack;
+use crate::cli::session::{connected, foreign_tools, load_pack};
 use crate::cli::settings;
 use agentctl_engine::pack::{DeclaredTool, Pack};
 use agentctl_kit::guard::{Became, Evidence, label};
@@ -16,6 +16,7 @@ use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The tools that a pack's files declare
 #[derive(Debug, Subcommand)]
@@ -129,7 +130,13 @@ fn guard() -> Result<Exit, CliError> {
 fn made(root: &Path, out: &Output) -> Result<(Pack, Tools), CliError> {
     let pack = load_pack(root, out)?;
     let config = settings::of_project(root, out)?;
-    let tools = declared::made(&pack, &config, None)?;
+    let means = Means {
+        servers: foreign_tools(root, &pack, &config, out)?.map(Arc::new),
+        n8n: connected(root, &pack, &config, out)?.map(|(_, n8n)| n8n),
+        root: Some(root),
+        folder: None,
+    };
+    let tools = declared::made(&pack, &config, means)?;
     Ok((pack, tools))
 }
 
@@ -141,7 +148,7 @@ fn stands(tool: &DeclaredTool, tools: &Tools) -> String {
         .any(|mocked| mocked.tool == tool.id);
     match (mocked, tools.lacks(tool.id)) {
         (true, _) => "mock".to_owned(),
-        (false, Some(name)) => format!("{name} is not set"),
+        (false, Some(why)) => why,
         (false, None) => "real".to_owned(),
     }
 }
@@ -235,10 +242,10 @@ fn check(root: &Path, out: &Output) -> Result<Exit, CliError> {
                 .into_iter()
                 .map(|remark| (tool.file.clone(), remark)),
         );
-        if let Some(name) = tools.lacks(tool.id) {
+        if let Some(why) = tools.lacks(tool.id) {
             told.push((
                 tool.file.clone(),
-                format!("{name} is not set, so the real tool cannot be called here"),
+                format!("{why}, so the real tool cannot be called here"),
             ));
         }
     }

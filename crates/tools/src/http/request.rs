@@ -1,0 +1,224 @@
+//! One request of `kind: http`: put together, sent to the one address that was judged, tried again where that can help.
+
+use super::{Auth, Spec};
+use crate::address::{is_listed, judged, resolved};
+use crate::answer::{FAILED, Sent, may_retry, outcome};
+use crate::call::{ADDRESS, Call, deny};
+use crate::kind::Work;
+use crate::places::{Piece, as_text, body, filled, pieces};
+use crate::toolset::Surroundings;
+use agentctl_base::BoxFuture;
+use agentctl_engine::toolset::Outcome;
+use serde_json::{Map, Value};
+use std::net::SocketAddr;
+use std::time::Duration;
+use url::Url;
+
+/// Waited before the first retry, and twice as long before each further one.
+const WAIT: Duration = Duration::from_millis(250);
+const CONNECT: Duration = Duration::from_secs(10);
+
+impl Work for Spec {
+    /// The first variable that is not set.
+    fn lacks(&self, of: &Surroundings) -> Option<String> {
+        let mut variables = self.variables().into_iter();
+        let missing = variables.find(|name| (of.variable)(name).is_none());
+        missing.map(|name| format!("{name} is not set"))
+    }
+
+    fn work<'a>(
+        &'a self,
+        call: &'a Call,
+        values: Map<String, Value>,
+        changes: bool,
+    ) -> BoxFuture<'a, Outcome> {
+        Box::pin(async move {
+            match request(self, call, &values).await {
+                Ok(request) => sent(self, call, request, changes).await,
+                Err(refused) => refused,
+            }
+        })
+    }
+}
+
+/// The request, and where it goes. Err: it may not be made.
+async fn request(
+    spec: &Spec,
+    call: &Call,
+    values: &Map<String, Value>,
+) -> Result<reqwest::RequestBuilder, Outcome> {
+    let variable = call.shared.surroundings.variable;
+    let refused = |why: String| Outcome::Refused(deny(ADDRESS, why));
+    let lacking = || {
+        Outcome::failed(
+            "a value that the request needs is not there",
+            FAILED,
+            "name it",
+        )
+    };
+    let mut url = address(spec, values, variable).map_err(|e| e.map_or_else(lacking, refused))?;
+    let query: Vec<(&String, String)> = (spec.query.iter())
+        .filter_map(|(key, text)| Some((key, filled(text, values)?)))
+        .collect();
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(&query);
+    }
+    let allow = &call.shared.surroundings.allow;
+    let found = resolved(&url)
+        .await
+        .map_err(|why| Outcome::failed(why, FAILED, "say that it did not work"))?;
+    let at = judged(&url, &found, allow).map_err(refused)?;
+    if url.scheme() != "https" && spec.auth.is_some() && !is_listed(&url, at, allow) {
+        return Err(refused(format!(
+            "credentials would go to {} without https",
+            url.host_str().unwrap_or_default()
+        )));
+    }
+    let client = client(&url, at, call.made.tool.limits.timeout_s);
+    let client = client.map_err(|e| Outcome::failed(e.to_string(), FAILED, ""))?;
+    let method =
+        reqwest::Method::from_bytes(spec.method.as_bytes()).unwrap_or(reqwest::Method::GET);
+    let mut request = client.request(method, url.clone());
+    if let Some(shape) = &spec.body {
+        request = request.json(&body(shape, values).unwrap_or_default());
+    }
+    let of = |name: &str| variable(name).unwrap_or_default();
+    request = match &spec.auth {
+        None => request,
+        Some(Auth::Basic { user, password }) => request.basic_auth(of(user), Some(of(password))),
+        Some(Auth::Bearer(name)) => request.bearer_auth(of(name)),
+        Some(Auth::Header { name, value }) => request.header(name, of(value)),
+    };
+    Ok(request)
+}
+
+async fn sent(
+    spec: &Spec,
+    call: &Call,
+    request: reqwest::RequestBuilder,
+    changes: bool,
+) -> Outcome {
+    let limits = call.made.tool.limits;
+    let mut wait = WAIT;
+    let mut tried = 0;
+    loop {
+        let Some(again) = request.try_clone() else {
+            return Outcome::failed("the request cannot be made", FAILED, "");
+        };
+        let sent = send(again, limits.max_bytes).await;
+        if tried >= limits.retries || !may_retry(&sent, changes) {
+            let listed = call.made.tool.requires.is_some();
+            return outcome(sent, &spec.answer, changes, listed);
+        }
+        tried += 1;
+        tokio::time::sleep(wait).await;
+        wait *= 2;
+    }
+}
+
+/// The URL without its query. Err: it is none that a request may go to (None: a value is missing).
+fn address(
+    spec: &Spec,
+    values: &Map<String, Value>,
+    variable: fn(&str) -> Option<String>,
+) -> Result<Url, Option<String>> {
+    let mut text = String::new();
+    for piece in pieces(&spec.url).unwrap_or_default() {
+        match piece {
+            Piece::Text(part) => text.push_str(part),
+            Piece::Variable(name) => {
+                text.push_str(variable(name).unwrap_or_default().trim_end_matches('/'))
+            }
+            Piece::Value(name) => {
+                let value = as_text(values.get(name)).ok_or(None)?;
+                if value.is_empty() || value == "." || value == ".." {
+                    return Err(Some(format!("{name} is no part of a path")));
+                }
+                text.push_str(&segment(&value));
+            }
+        }
+    }
+    let url = Url::parse(&text).map_err(|e| Some(format!("the address is no URL: {e}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(Some(format!(
+            "the address is not http or https but {}",
+            url.scheme()
+        )));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Some(
+            "the address holds a user's name; credentials come from variables of their own"
+                .to_owned(),
+        ));
+    }
+    Ok(url)
+}
+
+/// A value as one segment of a path: every byte that means something there is written as %XX.
+fn segment(value: &str) -> String {
+    let mut out = String::new();
+    for byte in value.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+/// A client that reaches this one address, follows nothing and asks no proxy.
+fn client(url: &Url, at: SocketAddr, timeout_s: u64) -> reqwest::Result<reqwest::Client> {
+    agentctl_host::http::client()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .resolve(url.host_str().unwrap_or_default(), at)
+        .connect_timeout(CONNECT)
+        .timeout(Duration::from_secs(timeout_s))
+        .build()
+}
+
+async fn send(request: reqwest::RequestBuilder, max_bytes: u64) -> Sent {
+    let mut response = match request.send().await {
+        Ok(response) => response,
+        Err(e) if e.is_connect() || e.is_builder() => {
+            return Sent::Not("the server cannot be reached".to_owned());
+        }
+        Err(e) => return lost(&e),
+    };
+    let status = response.status().as_u16();
+    let packed = response.headers().get(reqwest::header::CONTENT_ENCODING);
+    if packed.is_some_and(|how| how != "identity") {
+        let why = "the answer is packed, which was not asked for".to_owned();
+        return Sent::Unreadable { status, why };
+    }
+    let mut body: Vec<u8> = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(None) => return Sent::Answered { status, body },
+            Ok(Some(chunk)) => {
+                let length =
+                    u64::try_from(body.len().saturating_add(chunk.len())).unwrap_or(u64::MAX);
+                if length > max_bytes {
+                    let why = format!("the answer is larger than {max_bytes} bytes");
+                    return Sent::Unreadable { status, why };
+                }
+                body.extend_from_slice(&chunk);
+            }
+            Err(e) => return lost(&e),
+        }
+    }
+}
+
+fn lost(error: &reqwest::Error) -> Sent {
+    let late = error.is_timeout();
+    let why = if late {
+        "no answer came in time"
+    } else {
+        "the connection was cut before an answer came"
+    };
+    Sent::Lost {
+        why: why.to_owned(),
+        late,
+    }
+}

@@ -1,0 +1,37 @@
+//! What a kind of tool is: its name in a tool file, the check of its part of the file, and what a call of it does. A new kind is a file
+//! of its own and its line in the table. What holds of every call (mocks, rates, what is kept) is no kind's: it stands in `call.rs`.
+
+use crate::call::Call;
+use crate::toolset::Surroundings;
+use crate::{builtin, exec, http, mcp, n8n};
+use agentctl_base::BoxFuture;
+use agentctl_engine::toolset::Outcome;
+use agentctl_engine::vocabulary::CheckKind;
+use serde_json::{Map, Value};
+
+/// What a tool's file says of its kind, ready to be called.
+pub(crate) trait Work: Send + Sync {
+    /// What keeps the real tool from being called here, as a sentence without its end; None: nothing.
+    fn lacks(&self, _: &Surroundings) -> Option<String> {
+        None
+    }
+    /// One real call. `values`: the arguments and what the program bound. `changes`: the call may change something outside.
+    fn work<'a>(
+        &'a self,
+        call: &'a Call,
+        values: Map<String, Value>,
+        changes: bool,
+    ) -> BoxFuture<'a, Outcome>;
+}
+
+pub(crate) struct KindOfTool {
+    /// What stands behind `kind:`, and the key of the kind's own part.
+    pub name: &'static str,
+    pub check: CheckKind,
+    /// Reads that part, which was checked when the pack was loaded.
+    pub make: fn(&Value) -> Box<dyn Work>,
+}
+
+/// Every kind, besides flows.
+pub(crate) const KINDS: &[KindOfTool] =
+    &[http::KIND, builtin::KIND, mcp::KIND, n8n::KIND, exec::KIND];
