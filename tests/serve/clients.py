@@ -1,7 +1,9 @@
 """What real clients make of `agentctl serve`. Each check ends the program with its words when it does not hold."""
 
+import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -92,6 +94,21 @@ def as_the_widget(server):
         holds("widget: and is there again later", kinds == [(True, "hello"), (False, said.json()["output"])], old)
 
 
+def with_ag_ui(server, cache):
+    """A run's events, read by @ag-ui/client, which ends with an error at the first that is not as the protocol wants it."""
+    # Modules are looked for beside the script, so it is copied to where they are.
+    script = os.path.join(cache, "ag_ui.mjs")
+    shutil.copy(os.path.join(os.path.dirname(__file__), "ag_ui.mjs"), script)
+    body = {"from": {"id": "u"}, "conversation": {"id": "ag"}, "text": "hello"}
+    said = httpx.post(f"{server.url}/hooks/front-door", json=body, auth=("demo", "demo"), timeout=60)
+    basic = "Basic " + base64.b64encode(b"demo:demo").decode()
+    ran = subprocess.run(["node", script, server.url, basic, said.headers["x-run-id"]], capture_output=True, text=True, timeout=60)
+    holds("ag-ui: the client takes the events", ran.returncode == 0, ran.stderr)
+    read = json.loads(ran.stdout)
+    holds("ag-ui: and has the message", [m["content"] for m in read["messages"] if m["role"] == "assistant"] == [said.json()["output"]], read)
+    holds("ag-ui: the run began, and is at its end", (read["events"][0], read["events"][-1], read["result"]["outcome"]) == ("RUN_STARTED", "RUN_FINISHED", "complete"), read)
+
+
 def killed(binary):
     """kill -9 between two turns and in the middle of some: nothing that was answered is lost, nothing is done twice."""
     with Server(binary, SETTINGS) as server:
@@ -112,6 +129,7 @@ def main():
         with_httpx(server)
         with_openai(server)
         as_the_widget(server)
+        with_ag_ui(server, sys.argv[2])
         holds("no body and no secret stands in the log", "hello" not in server.said() and TOKEN not in server.said())
     killed(binary)
 

@@ -7,6 +7,7 @@ mod answer;
 mod ask;
 mod chat;
 pub mod clients;
+mod events;
 mod hooks;
 mod kept;
 mod live;

@@ -5,7 +5,7 @@ use crate::ask::Ask;
 use crate::clients::{Client, May};
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
-use crate::{a2a, chat, hooks, kept, openai, runs};
+use crate::{a2a, chat, events, hooks, kept, openai, runs};
 use agentctl_engine::nearest::nearest;
 use agentctl_mcp::serve::Guest;
 use agentctl_turns::TurnReply;
@@ -149,7 +149,7 @@ impl Server {
             (&Method::GET, ("runs", Some(run), Some("events"), None)) => {
                 ask.may(May::Read)?;
                 let found = runs::find(self, &ask, run).await?;
-                runs::events(self, &ask, found, head.uri.query().unwrap_or_default())
+                events::open(self, &ask, found, head.uri.query().unwrap_or_default())
             }
             (&Method::POST, ("runs", Some(run), Some("answers"), None)) => {
                 ask.may(May::Turn)?;

@@ -1,7 +1,7 @@
-//! `/runs/{id}`: how a turn's run stands, what happens in it as it happens, and what it is told from outside. A run that is not the
+//! `/runs/{id}`: how a turn's run stands, and what it is told from outside. A run that is not the
 //! client's looks like one that never was.
 
-use crate::answer::{Answer, Events, json};
+use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::clients::May;
 use crate::once::broke_off;
@@ -10,18 +10,14 @@ use crate::router::naming;
 use crate::server::{ServedPack, Server};
 use crate::turning::{ended_well, text};
 use agentctl_engine::run::{self, Cancel, Cause};
-use agentctl_engine::store::{Event, Record, Tail};
+use agentctl_engine::store::{Event, Record};
 use agentctl_sessions::SessionKey;
 use agentctl_turns::{self as turns, Expects, TurnReply};
 use hyper::StatusCode;
 use hyper::body::Incoming;
-use serde_json::{Map, Value, json as value};
+use serde_json::{Value, json as value};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::oneshot;
-
-/// So long nothing comes before a connection is shown to be alive, and the journal is looked at again.
-const QUIET: Duration = Duration::from_secs(15);
 
 /// A run of a pack and a conversation that are the client's.
 #[derive(Clone)]
@@ -84,118 +80,6 @@ pub fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
         }
     }
     Ok(json(StatusCode::OK, &shown))
-}
-
-/// What of the records a reader sees.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum View {
-    /// What is said, asked and done, without its insides.
-    User,
-    /// Every record.
-    All,
-}
-
-/// `GET /runs/{id}/events`.
-pub fn events(
-    server: &Arc<Server>,
-    ask: &Ask,
-    found: Found,
-    query: &str,
-) -> Result<Answer, Problem> {
-    let mut view = View::User;
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        view = match pair {
-            "view=user" => View::User,
-            "view=all" => View::All,
-            "format=agentctl" => view,
-            other => {
-                return Err(Problem::bad(format!("{other:?} is not taken here"))
-                    .hint("view=user, view=all, format=agentctl"));
-            }
-        };
-    }
-    let after = match ask.header("last-event-id")? {
-        None => 0,
-        Some(id) => id
-            .parse()
-            .map_err(|_| Problem::bad("Last-Event-ID is the number of an event"))?,
-    };
-    let (events, answer) = Events::answer();
-    tokio::spawn(tell(Arc::clone(server), found, view, after, events));
-    Ok(answer)
-}
-
-/// Tells the journal's records, those that are there and those that come, until the run is at its end or the reader has gone.
-async fn tell(server: Arc<Server>, found: Found, view: View, after: u64, events: Events) {
-    let Ok(paths) = found.pack.project.run(&found.run) else {
-        return;
-    };
-    let mut tail = Tail::new(&paths.journal());
-    loop {
-        let live = server.live.of(&found.run);
-        let (records, read) = tail.more();
-        for record in records.iter().filter(|record| record.seq > after) {
-            let Some((name, data)) = shown(record, view) else {
-                continue;
-            };
-            let data = data.to_string();
-            if !events.send(Some(record.seq), Some(&name), &data).await {
-                return;
-            }
-        }
-        let ended = |record: &Record| matches!(record.event, Event::RunEnded { .. });
-        if records.iter().any(ended) || read.is_err() {
-            return;
-        }
-        let more = async {
-            match live {
-                Some(mut live) => drop(live.changed().await),
-                None => std::future::pending().await,
-            }
-        };
-        tokio::select! {
-            () = more => {}
-            () = events.gone() => return,
-            () = tokio::time::sleep(QUIET) => {
-                if !events.heartbeat().await {
-                    return;
-                }
-            }
-        }
-    }
-}
-
-/// A record as a reader sees it; None: it is not for that one.
-fn shown(record: &Record, view: View) -> Option<(String, Value)> {
-    let mut line = record.line();
-    let kind = line.get("type").and_then(Value::as_str)?.to_owned();
-    if view == View::All {
-        return Some((kind, line));
-    }
-    let mut pick = |names: &[&str]| {
-        let Value::Object(all) = &mut line else {
-            return Value::Null;
-        };
-        let picked = names.iter().filter_map(|name| all.remove_entry(*name));
-        Value::Object(picked.collect::<Map<_, _>>())
-    };
-    Some(match &record.event {
-        Event::Said { .. } => ("message".to_owned(), pick(&["text", "data", "attachment"])),
-        Event::ToolIntent { call, .. } => (
-            "tool".to_owned(),
-            value!({"name": call.name, "status": "running"}),
-        ),
-        Event::ToolFinished { result, .. } => (
-            "tool".to_owned(),
-            value!({"name": result.name, "status": result.status}),
-        ),
-        Event::QuestionAsked { question, .. } => (
-            "question".to_owned(),
-            value!({"id": question.id, "text": question.text, "options": question.options, "approval": question.approves.is_some()}),
-        ),
-        Event::RunEnded { .. } => ("done".to_owned(), pick(&["outcome", "message"])),
-        _ => return None,
-    })
 }
 
 /// `POST /runs/{id}/answers`, `POST /runs/{id}/approvals/{question}`.

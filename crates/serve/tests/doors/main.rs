@@ -15,6 +15,7 @@ mod approvals;
 mod callers;
 mod ends;
 mod envelope;
+mod events;
 mod later;
 mod letters;
 mod said;

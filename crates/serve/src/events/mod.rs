@@ -1,0 +1,182 @@
+//! `GET /runs/{id}/events`: what happens in a run, as it happens, read from its journal: in agentctl's own form or as AG-UI.
+
+mod ag_ui;
+
+use crate::answer::{Answer, Events};
+use crate::ask::Ask;
+use crate::problem::Problem;
+use crate::runs::Found;
+use crate::server::Server;
+use ag_ui::AgUi;
+use agentctl_engine::store::{Event, Record, Tail};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// So long nothing comes before a connection is shown to be alive, and the journal is looked at again: another process may write it.
+const QUIET: Duration = Duration::from_secs(15);
+
+/// What of the records a reader sees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum View {
+    /// What is said, asked and done, without its insides.
+    User,
+    /// Every record.
+    All,
+}
+
+/// The form in which it is told.
+enum Form {
+    /// Each record is one event.
+    Agentctl(View),
+    /// A record is none, one or several events of the AG-UI protocol.
+    AgUi(Box<AgUi>),
+}
+
+/// An event as it is written.
+struct Told {
+    /// The event's name, where the form has names beside its data.
+    name: Option<String>,
+    data: Value,
+}
+
+pub fn open(server: &Arc<Server>, ask: &Ask, found: Found, query: &str) -> Result<Answer, Problem> {
+    let (mut view, mut is_ag_ui) = (View::User, false);
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        match pair {
+            "view=user" => view = View::User,
+            "view=all" => view = View::All,
+            "format=agentctl" => is_ag_ui = false,
+            "format=ag-ui" => is_ag_ui = true,
+            other => {
+                return Err(Problem::bad(format!("{other:?} is not taken here"))
+                    .hint("view=user, view=all, format=agentctl, format=ag-ui"));
+            }
+        }
+    }
+    let after = match ask.header("last-event-id")? {
+        None => 0,
+        Some(id) => id
+            .parse()
+            .map_err(|_| Problem::bad("Last-Event-ID is the number of an event"))?,
+    };
+    let form = match is_ag_ui {
+        false => Form::Agentctl(view),
+        true => {
+            let ag_ui = AgUi::new(&found.run, &found.key.id(), view == View::All);
+            Form::AgUi(Box::new(ag_ui))
+        }
+    };
+    let (events, answer) = Events::answer();
+    tokio::spawn(tell(Arc::clone(server), found, form, after, events));
+    Ok(answer)
+}
+
+/// Tells the journal's records, those that are there and those that come, until there is nothing more to tell or the reader has gone.
+async fn tell(server: Arc<Server>, found: Found, mut form: Form, after: u64, events: Events) {
+    let Ok(paths) = found.pack.project.run(&found.run) else {
+        return;
+    };
+    let mut tail = Tail::new(&paths.journal());
+    loop {
+        // Asked for before the journal is read, so that nothing comes in between unseen.
+        let live = server.live.of(&found.run);
+        let mut begun = server.live.begun();
+        begun.mark_unchanged();
+        let (records, read) = tail.more();
+        for record in &records {
+            let told = form.told(record, record.seq > after);
+            let last = told.len().saturating_sub(1);
+            for (at, Told { name, data }) in told.into_iter().enumerate() {
+                // Who comes back with it has seen all of the record.
+                let id = (at == last).then_some(record.seq);
+                let data = data.to_string();
+                if !events.send(id, name.as_deref(), &data).await {
+                    return;
+                }
+            }
+        }
+        if form.is_over(&records) || read.is_err() {
+            return;
+        }
+        let more = async {
+            match live {
+                Some(mut live) => drop(live.changed().await),
+                None => drop(begun.changed().await),
+            }
+        };
+        tokio::select! {
+            () = more => {}
+            () = events.gone() => return,
+            () = tokio::time::sleep(QUIET) => {
+                if !events.heartbeat().await {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Form {
+    /// `is_new`: the reader has not seen the record.
+    fn told(&mut self, record: &Record, is_new: bool) -> Vec<Told> {
+        match self {
+            Form::Agentctl(_) if !is_new => Vec::new(),
+            Form::Agentctl(view) => {
+                let shown = shown(record, *view).map(|(name, data)| Told {
+                    name: Some(name),
+                    data,
+                });
+                shown.into_iter().collect()
+            }
+            Form::AgUi(ag_ui) => {
+                let all = ag_ui.told(record, is_new).into_iter();
+                all.map(|data| Told { name: None, data }).collect()
+            }
+        }
+    }
+
+    /// Whether nothing comes after these.
+    fn is_over(&self, records: &[Record]) -> bool {
+        match self {
+            Form::Agentctl(_) => {
+                let ended = |record: &Record| matches!(record.event, Event::RunEnded { .. });
+                records.iter().any(ended)
+            }
+            Form::AgUi(ag_ui) => ag_ui.is_over(),
+        }
+    }
+}
+
+/// A record as a reader sees it; None: it is not for that one.
+fn shown(record: &Record, view: View) -> Option<(String, Value)> {
+    let mut line = record.line();
+    let kind = line.get("type").and_then(Value::as_str)?.to_owned();
+    if view == View::All {
+        return Some((kind, line));
+    }
+    let mut pick = |names: &[&str]| {
+        let Value::Object(all) = &mut line else {
+            return Value::Null;
+        };
+        let picked = names.iter().filter_map(|name| all.remove_entry(*name));
+        Value::Object(picked.collect::<Map<_, _>>())
+    };
+    Some(match &record.event {
+        Event::Said { .. } => ("message".to_owned(), pick(&["text", "data", "attachment"])),
+        Event::ToolIntent { call, .. } => (
+            "tool".to_owned(),
+            json!({"name": call.name, "status": "running"}),
+        ),
+        Event::ToolFinished { result, .. } => (
+            "tool".to_owned(),
+            json!({"name": result.name, "status": result.status}),
+        ),
+        Event::QuestionAsked { question, .. } => (
+            "question".to_owned(),
+            json!({"id": question.id, "text": question.text, "options": question.options, "approval": question.approves.is_some()}),
+        ),
+        Event::RunEnded { .. } => ("done".to_owned(), pick(&["outcome", "message"])),
+        _ => return None,
+    })
+}
