@@ -35,7 +35,10 @@ pub struct HttpLimits {
     pub strangers: usize,
     /// For the token, from the connection's first moment on.
     pub token: Duration,
+    /// Sessions of one caller.
     pub sessions: usize,
+    /// Sessions of all callers.
+    pub sessions_in_all: usize,
     /// For a request's head, from its first to its last byte.
     pub head: Duration,
     /// For a request's body.
@@ -55,6 +58,7 @@ impl Default for HttpLimits {
             strangers: 64,
             token: Duration::from_secs(2),
             sessions: 32,
+            sessions_in_all: 512,
             head: Duration::from_secs(10),
             body: Duration::from_secs(20),
             write: Duration::from_secs(30),
@@ -76,7 +80,8 @@ impl HttpLimits {
     }
 }
 
-type Answer = Response<Full<Bytes>>;
+/// An answer, written at once.
+pub type Answer = Response<Full<Bytes>>;
 
 /// Serves until `stop` is ready. Then nothing more is taken, what was asked is answered as far as that does not take longer than
 /// `limits.drain`, and every session's last change is done and journaled when this returns.
@@ -102,6 +107,9 @@ pub async fn serve(
     Ok(())
 }
 
+/// Whoever has the token is one caller.
+const ONLY: &str = "";
+
 /// What stands at [`PATH`] and nothing else, behind a token.
 struct Server {
     mcp: Mcp,
@@ -115,7 +123,7 @@ impl Answers for Server {
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>, guest: Arc<Guest>) -> Answer {
         let mut answer = match self.admitted(&request, &guest).await {
-            Ok(()) => self.mcp.answer(request).await,
+            Ok(()) => self.mcp.answer(request, ONLY).await,
             Err(answer) => answer,
         };
         let headers = answer.headers_mut();
@@ -160,13 +168,14 @@ pub struct Mcp {
 impl Mcp {
     pub fn new(hosts: Arc<dyn Hosts>, limits: HttpLimits) -> Mcp {
         Mcp {
-            sessions: Sessions::new(hosts, limits.sessions, limits.idle),
+            sessions: Sessions::new(hosts, limits.sessions, limits.sessions_in_all, limits.idle),
             limits,
         }
     }
 
-    pub async fn answer(&self, request: Request<Incoming>) -> Answer {
-        match self.take(request).await {
+    /// `caller`: who was let in; a session is that one's alone.
+    pub async fn answer(&self, request: Request<Incoming>, caller: &str) -> Answer {
+        match self.take(request, caller).await {
             Ok(answer) | Err(answer) => answer,
         }
     }
@@ -178,14 +187,14 @@ impl Mcp {
         self.sessions.close_all().await;
     }
 
-    async fn take(&self, request: Request<Incoming>) -> Result<Answer, Answer> {
+    async fn take(&self, request: Request<Incoming>, caller: &str) -> Result<Answer, Answer> {
         let (head, body) = request.into_parts();
         let session = one(&head.headers, &SESSION).map_err(shut)?;
         if head.method == Method::DELETE {
             let Some(session) = session else {
                 return Err(plain(StatusCode::BAD_REQUEST, "which session?"));
             };
-            return Err(match self.sessions.close(session).await {
+            return Err(match self.sessions.close((caller, session)).await {
                 true => plain(StatusCode::NO_CONTENT, ""),
                 false => plain(StatusCode::NOT_FOUND, "there is no such session"),
             });
@@ -207,7 +216,7 @@ impl Mcp {
                     let why = "this session was initialized already";
                     return Err(refused(Refusal::invalid(Some(id), why)));
                 }
-                let opened = self.sessions.open(&id, message).await;
+                let opened = self.sessions.open(caller, &id, message).await;
                 let (name, text) = opened.map_err(|why| not_asked(why, Some(&id)))?;
                 let mut answer = json(StatusCode::OK, text);
                 if let Ok(name) = HeaderValue::from_str(&name)
@@ -221,7 +230,7 @@ impl Mcp {
                 let Some(session) = session else {
                     return Err(refused(frame::not_opened(id, &message)));
                 };
-                match self.sessions.ask(session, &id, message).await {
+                match self.sessions.ask((caller, session), &id, message).await {
                     Ok(text) => Ok(json(StatusCode::OK, text)),
                     Err(why) => Err(not_asked(why, Some(&id))),
                 }
@@ -230,7 +239,9 @@ impl Mcp {
                 let Some(session) = session else {
                     return Err(plain(StatusCode::BAD_REQUEST, "initialize first"));
                 };
-                let told = self.sessions.tell(session, cancels.as_ref(), message);
+                let told = self
+                    .sessions
+                    .tell((caller, session), cancels.as_ref(), message);
                 told.await.map_err(|why| not_asked(why, None))?;
                 Ok(plain(StatusCode::ACCEPTED, ""))
             }

@@ -99,9 +99,16 @@ pub async fn listen<A: Answers>(
         let ending = ending.clone();
         connections.spawn(async move {
             let guest = guest;
-            let wired = tokio::time::timeout(limits.head, wires.wire(stream)).await;
-            if let Ok(Ok(wire)) = wired {
-                speak(wire, limits, answers, &guest.0, ending).await;
+            let served = async {
+                let wired = tokio::time::timeout(limits.head, wires.wire(stream)).await;
+                if let Ok(Ok(wire)) = wired {
+                    speak(wire, limits, answers, &guest.0, ending).await;
+                }
+            };
+            // From the first moment on, a handshake too: who never ends it takes no room.
+            tokio::select! {
+                () = served => {}
+                () = guest.0.unwelcome(limits.token) => {}
             }
         });
         // Who came is heard before the next one can send it away.
@@ -137,7 +144,6 @@ async fn speak<A: Answers>(
     let mut connection = std::pin::pin!(connection);
     tokio::select! {
         _ = connection.as_mut() => return,
-        () = guest.unwelcome(limits.token) => return,
         _ = ending.changed() => connection.as_mut().graceful_shutdown(),
     }
     let _ = connection.await;

@@ -105,6 +105,8 @@ fn versions() -> &'static [ProtocolVersion] {
 struct Session {
     hosts: Arc<dyn Hosts>,
     transport: &'static str,
+    /// Who was let in; empty: there is one caller only.
+    caller: String,
     host: Arc<OnceLock<Arc<dyn Host>>>,
 }
 
@@ -129,8 +131,12 @@ impl ServerHandler for Session {
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
         let answer = self.negotiate_initialize(&request)?;
+        let named = &request.client_info.name;
         let client = Client {
-            name: request.client_info.name.clone(),
+            name: match self.caller.as_str() {
+                "" => named.clone(),
+                caller => format!("{named} of {caller}"),
+            },
             version: request.client_info.version.clone(),
             transport: self.transport,
         };

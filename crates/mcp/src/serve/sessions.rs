@@ -24,7 +24,10 @@ type Answers = Pending<oneshot::Sender<Option<String>>>;
 
 pub(super) struct Sessions {
     hosts: Arc<dyn Hosts>,
+    /// Of one caller.
     max: usize,
+    /// Of all callers.
+    most: usize,
     idle: Duration,
     open: Mutex<HashMap<String, Entry>>,
     /// The server ends: nothing more is asked.
@@ -32,6 +35,8 @@ pub(super) struct Sessions {
 }
 
 struct Entry {
+    /// Whose it is: to another caller it is none.
+    caller: String,
     inbox: mpsc::Sender<ClientJsonRpcMessage>,
     answers: Arc<Answers>,
     last_used: Instant,
@@ -52,10 +57,11 @@ pub(super) enum NotAsked {
 }
 
 impl Sessions {
-    pub fn new(hosts: Arc<dyn Hosts>, max: usize, idle: Duration) -> Self {
+    pub fn new(hosts: Arc<dyn Hosts>, max: usize, most: usize, idle: Duration) -> Self {
         Sessions {
             hosts,
             max,
+            most,
             idle,
             open: Mutex::new(HashMap::new()),
             ending: AtomicBool::new(false),
@@ -92,6 +98,7 @@ impl Sessions {
     /// Opens a session with its `initialize`; the session's id, and the answer.
     pub async fn open(
         &self,
+        caller: &str,
         id: &RequestId,
         message: ClientJsonRpcMessage,
     ) -> Result<(String, String), NotAsked> {
@@ -101,33 +108,35 @@ impl Sessions {
             let mut open = self.lock();
             let idle = self.idle;
             open.retain(|_, entry| entry.last_used.elapsed() < idle || !entry.answers.is_empty());
-            if open.len() >= self.max {
+            let own = open.values().filter(|entry| entry.caller == caller);
+            if open.len() >= self.most || own.count() >= self.max {
                 return Err(NotAsked::TooMany);
             }
-            open.insert(name.clone(), self.entry());
+            open.insert(name.clone(), self.entry(caller));
         }
-        let answer = self.ask(&name, id, message).await;
+        let answer = self.ask((caller, &name), id, message).await;
         match answer {
             // The one session that a refused `initialize` opened is none.
             Ok(text) if text.contains("\"error\"") && is_error(&text) => {
-                self.close(&name).await;
+                self.close((caller, &name)).await;
                 Ok((String::new(), text))
             }
             Ok(text) => Ok((name, text)),
             Err(why) => {
-                self.close(&name).await;
+                self.close((caller, &name)).await;
                 Err(why)
             }
         }
     }
 
-    fn entry(&self) -> Entry {
+    fn entry(&self, caller: &str) -> Entry {
         let (inbox, messages) = mpsc::channel(MAX_PENDING);
         let answers = Arc::new(Answers::new(MAX_PENDING));
         let host = Arc::new(OnceLock::new());
         let session = Session {
             hosts: Arc::clone(&self.hosts),
             transport: "http",
+            caller: caller.to_owned(),
             host: Arc::clone(&host),
         };
         let transport = Messages {
@@ -144,6 +153,7 @@ impl Sessions {
             }
         });
         Entry {
+            caller: caller.to_owned(),
             inbox,
             answers,
             last_used: Instant::now(),
@@ -154,7 +164,7 @@ impl Sessions {
     /// Asks, and waits for the answer's text.
     pub async fn ask(
         &self,
-        name: &str,
+        session: (&str, &str),
         id: &RequestId,
         message: ClientJsonRpcMessage,
     ) -> Result<String, NotAsked> {
@@ -163,7 +173,7 @@ impl Sessions {
             if self.is_ending() {
                 return Err(NotAsked::Ending);
             }
-            let entry = open.get_mut(name).ok_or(NotAsked::Gone)?;
+            let entry = mine(&mut open, session).ok_or(NotAsked::Gone)?;
             entry.last_used = Instant::now();
             let (sender, answer) = oneshot::channel();
             entry.answers.add(id, sender).map_err(NotAsked::NotTaken)?;
@@ -181,13 +191,13 @@ impl Sessions {
 
     pub async fn tell(
         &self,
-        name: &str,
+        session: (&str, &str),
         cancels: Option<&RequestId>,
         message: ClientJsonRpcMessage,
     ) -> Result<(), NotAsked> {
         let inbox = {
             let mut open = self.lock();
-            let entry = open.get_mut(name).ok_or(NotAsked::Gone)?;
+            let entry = mine(&mut open, session).ok_or(NotAsked::Gone)?;
             entry.last_used = Instant::now();
             // rmcp drops the answer of a cancelled request; who waits for it is let go here.
             if let Some(waits) = cancels.and_then(|id| entry.answers.remove(id)) {
@@ -199,8 +209,14 @@ impl Sessions {
     }
 
     /// Ends a session; returns when its last change is done and journaled.
-    pub async fn close(&self, name: &str) -> bool {
-        let Some(entry) = self.lock().remove(name) else {
+    pub async fn close(&self, session: (&str, &str)) -> bool {
+        let entry = {
+            let mut open = self.lock();
+            mine(&mut open, session)
+                .is_some()
+                .then(|| open.remove(session.1))
+        };
+        let Some(entry) = entry.flatten() else {
             return false;
         };
         end(entry).await;
@@ -213,6 +229,14 @@ impl Sessions {
             end(entry).await;
         }
     }
+}
+
+/// The session of this caller that has this name.
+fn mine<'a>(
+    open: &'a mut HashMap<String, Entry>,
+    (caller, name): (&str, &str),
+) -> Option<&'a mut Entry> {
+    open.get_mut(name).filter(|entry| entry.caller == caller)
 }
 
 async fn end(entry: Entry) {

@@ -34,6 +34,7 @@ where
     let session = Session {
         hosts,
         transport: "stdio",
+        caller: String::new(),
         host: Arc::clone(&host),
     };
     let (outbox, lines) = mpsc::channel(MAX_PENDING);
