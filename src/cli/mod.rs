@@ -36,6 +36,7 @@ mod streams;
 mod timeline;
 #[cfg(test)]
 mod timeline_tests;
+mod tool_sessions;
 mod traces;
 mod words;
 #[cfg(test)]

@@ -23,8 +23,35 @@ pub struct Serve {
     /// Something before it speaks TLS with the callers.
     #[serde(default)]
     pub behind_proxy: bool,
+    /// It speaks TLS itself.
+    pub tls: Option<TlsFiles>,
+    /// A page to talk to each pack.
+    #[serde(default)]
+    pub page: bool,
+    /// Whose tools `/mcp` serves; None: there is no such door.
+    pub mcp: Option<McpTools>,
     #[serde(default)]
     pub clients: IndexMap<String, Client>,
+}
+
+/// PEM files, read once, when the server starts.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsFiles {
+    /// The server's certificate, then those that lead to the authority.
+    pub cert: PathBuf,
+    /// Mode 0600.
+    pub key: PathBuf,
+}
+
+/// As `agentctl mcp serve` has them as flags.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct McpTools {
+    pub role: String,
+    pub workflow: Option<String>,
+    #[serde(default)]
+    pub scope: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -33,12 +60,26 @@ pub struct Client {
     pub basic: Option<Basic>,
     pub bearer_env: Option<String>,
     pub bearer_file: Option<PathBuf>,
+    pub jwt: Option<Signed>,
     pub packs: Option<Vec<String>>,
     pub tenants: Option<Vec<String>>,
     pub may: Option<Vec<String>>,
     pub per_minute: Option<u32>,
     #[serde(default)]
     pub origins: Vec<String>,
+}
+
+/// Tokens that an issuer signed.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signed {
+    /// A JSON Web Key Set: the issuer's public keys. Read once, when the server starts.
+    pub jwks_file: PathBuf,
+    pub issuer: String,
+    /// What a token for this server names.
+    pub audience: String,
+    /// The claim that says for which tenant a token speaks.
+    pub tenant_claim: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -66,6 +107,9 @@ impl Serve {
             turn_timeout: self.turn_timeout.or(user.turn_timeout),
             drain: self.drain.or(user.drain),
             behind_proxy: self.behind_proxy || user.behind_proxy,
+            tls: self.tls.or(user.tls),
+            page: self.page || user.page,
+            mcp: self.mcp.or(user.mcp),
             clients,
         }
     }
@@ -85,7 +129,8 @@ pub fn secret(
             .ok_or_else(|| format!("{what} is in the variable {name}, which is not set"))?,
         (None, Some(file)) => {
             let path = root.join(file);
-            private(&path).map_err(|why| format!("{what} is in {}: {why}", path.display()))?
+            let text = private(&path, MAX_SECRET);
+            text.map_err(|why| format!("{what} is in {}: {why}", path.display()))?
         }
         _ => return Err(format!("{what} must be named once: by …_env or by …_file")),
     };
@@ -98,9 +143,9 @@ pub fn secret(
 
 const MAX_SECRET: u64 = 4096;
 
-/// The text of a file that nobody else may read.
-fn private(path: &Path) -> Result<String, String> {
-    let text = agentctl_host::files::read_regular_text(path, MAX_SECRET);
+/// The text of a file that nobody else may read. Error: as a sentence's end.
+pub fn private(path: &Path, most: u64) -> Result<String, String> {
+    let text = agentctl_host::files::read_regular_text(path, most);
     let text = text.map_err(|e| e.to_string())?;
     #[cfg(unix)]
     {

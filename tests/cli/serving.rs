@@ -134,6 +134,18 @@ fn what_is_not_safe_or_not_there_is_not_served() {
     refused(wide, &[], "no client is named");
     refused("", &["--listen", "0.0.0.0:0"], "no client is named");
     refused(&format!("{wide}{long}"), &[], "behind_proxy = true");
+    let tls = "tls = {cert = \"cert.pem\", key = \"key.pem\"}\n";
+    refused(&format!("{wide}{tls}{long}"), &[], "cert.pem: ");
+    refused(
+        "[serve.mcp]\nrole = \"nobody\"\n",
+        &[],
+        "there is no role \"nobody\"",
+    );
+    refused(
+        "[serve.mcp]\nrole = \"builder\"\nworkflow = \"none\"\n",
+        &[],
+        "none",
+    );
     refused(
         &format!("{wide}behind_proxy = true\n{short}"),
         &[],
@@ -179,6 +191,23 @@ fn what_is_not_safe_or_not_there_is_not_served() {
         "without a colon",
     );
     refused(&client("token = \"x\""), &[], "unknown field");
+    let signed = "jwt = {jwks_file = \"keys.json\", issuer = \"https://id.example\", audience = \"agentctl\"}";
+    refused(&client(signed), &[], "keys.json: ");
+    project.write(
+        "keys.json",
+        "{\"keys\": [{\"kty\": \"oct\", \"k\": \"c2VjcmV0\", \"kid\": \"shared\"}]}",
+    );
+    refused(&client(signed), &[], "the key shared is a shared secret");
+    refused(
+        &client(&format!("{signed}\nbearer_env = \"LONG\"")),
+        &[],
+        "says once",
+    );
+    refused(
+        &format!("{wide}behind_proxy = true\npage = true\n{long}"),
+        &[],
+        "public_url",
+    );
     let file = project.write("token", TOKEN);
     #[cfg(unix)]
     {
@@ -216,4 +245,50 @@ fn a_folder_that_is_not_trusted_names_no_clients() {
     let said = project.saying(project.stranger(&["serve", "--check"]), "");
     assert!(said.contains("listens on 127.0.0.1:[PORT]"), "{said}");
     assert!(said.contains("local (bearer)"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn tls_and_the_tools_of_a_role_are_shown_and_a_key_that_others_may_read_is_refused() {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new();
+    let rcgen::CertifiedKey { cert, signing_key } =
+        rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let pem = |what: &str, der: &[u8]| {
+        let text = STANDARD.encode(der);
+        format!("-----BEGIN {what}-----\n{text}\n-----END {what}-----\n")
+    };
+    project.write("cert.pem", &pem("CERTIFICATE", cert.der()));
+    project.write("key.pem", &pem("PRIVATE KEY", &signing_key.serialize_der()));
+    project.write("token", TOKEN);
+    let mode = |file: &str, mode| {
+        let path = project.file(file);
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    mode("token", 0o600);
+    project.write(
+        "agentctl.toml",
+        "[serve]\nlisten = \"0.0.0.0:0\"\npacks = [\"front-door\"]\ntls = {cert = \"cert.pem\", key = \"key.pem\"}\n\
+         [serve.mcp]\nrole = \"builder\"\n[serve.clients.a]\nbearer_file = \"token\"\npacks = [\"n8n-builder\"]\n",
+    );
+    mode("key.pem", 0o640);
+    let refused = project.run(&["serve", "--check"]);
+    assert_eq!(refused.code, 2, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("others may read it (mode 640)"),
+        "{}",
+        refused.stderr
+    );
+    mode("key.pem", 0o600);
+    let checked = project.run(&["serve", "--check"]);
+    assert_eq!(checked.code, 0, "{}", checked.stderr);
+    for line in [
+        "listens on 0.0.0.0:0, with TLS\n",
+        "  /mcp: tools of builder\n",
+        "  a (bearer): n8n-builder; may turn, read; speaks for itself alone\n",
+    ] {
+        assert!(checked.stdout.contains(line), "{}", checked.stdout);
+    }
 }

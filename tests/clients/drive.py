@@ -1,4 +1,4 @@
-"""Drives real MCP clients against the built binary: each client, over stdio and over HTTP, in a fresh project.
+"""Drives real MCP clients against the built binary: each client, over stdio, over HTTP and at `/mcp` of `agentctl serve`, in a fresh project.
 
 drive.py BINARY CACHE: BINARY is agentctl, CACHE the folder with the installed clients. Ends with a line that counts.
 """
@@ -104,6 +104,27 @@ class Http:
         assert out == "", f"the server wrote to stdout: {out!r}"
 
 
+class Served:
+    """`/mcp` of `agentctl serve`."""
+
+    name = "serve"
+
+    def __init__(self, project, role):
+        self.token = secrets.token_hex(32)
+        (Path(project) / "agentctl.toml").write_text(f'[serve.mcp]\nrole = "{role}"\n')
+        self.server = subprocess.Popen(
+            [BINARY, "--project", project, "--trust-once", "serve", "--listen", "127.0.0.1:0", "--ready-json"],
+            env={**os.environ, "AGENTCTL_SERVE_TOKEN": self.token}, stderr=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+
+    def __enter__(self):
+        return {"url": json.loads(self.server.stdout.readline())["address"] + "/mcp", "token": self.token}
+
+    def __exit__(self, *_):
+        self.server.terminate()
+        self.server.communicate(timeout=PATIENCE)
+        assert self.server.returncode == 143, f"the server ended with {self.server.returncode}"
+
+
 def said(result):
     return " ".join(part.get("text", "") for part in result["content"])
 
@@ -156,7 +177,7 @@ def check(client, transport, project):
 def main():
     passed, failed = 0, 0
     for client in (python, typescript, inspector):
-        for transport in (Stdio, Http):
+        for transport in (Stdio, Http, Served):
             with tempfile.TemporaryDirectory() as folder:
                 try:
                     check(client, transport, Path(folder))

@@ -37,7 +37,7 @@ impl Ask {
             .hint(format!(
                 "add {:?} to `may` of [serve.clients.{}]",
                 what.name(),
-                self.client.name
+                self.client.settings()
             ))),
         }
     }

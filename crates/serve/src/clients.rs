@@ -1,6 +1,7 @@
 //! Who may come in: the clients of the settings, each known by a password, a token or a signed token. Pure: secrets are handed in,
 //! and only their digests are kept.
 
+use crate::jwt::{Jwt, Subject};
 use crate::rate::Rate;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -69,11 +70,13 @@ impl May {
 }
 
 /// How a client is known.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum How {
     /// User and password, as one text `user:password`.
     Basic(Secret),
     Bearer(Secret),
+    /// By tokens that an issuer signed, each for one subject.
+    Jwt(Arc<Jwt>),
 }
 
 impl How {
@@ -89,12 +92,14 @@ impl How {
         match self {
             How::Basic(_) => "basic",
             How::Bearer(_) => "bearer",
+            How::Jwt(_) => "jwt",
         }
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Client {
+    /// As in the settings; of a caller with a signed token `NAME/SUBJECT`.
     pub name: String,
     pub how: How,
     /// The packs that it reaches; None: all that are served.
@@ -108,6 +113,32 @@ pub struct Client {
 }
 
 impl Client {
+    /// Its name in the settings.
+    pub fn settings(&self) -> &str {
+        self.name.split('/').next().unwrap_or_default()
+    }
+
+    /// The same for one subject of its issuer: what it begins is its own, unless a tenant is spoken for. None: the token names a tenant that
+    /// the client may not speak for.
+    fn of_subject(&self, subject: &Subject) -> Option<Client> {
+        let tenants = match &subject.tenant {
+            None => self.tenants.clone(),
+            Some(tenant) => {
+                let known = self.tenants.as_ref().is_none_or(|tenants| {
+                    tenants.iter().any(|known| known == "*" || known == tenant)
+                });
+                let is_name = tenant != "*" && !tenant.starts_with(OWN);
+                (known && is_name).then(|| Some(vec![tenant.clone()]))?
+            }
+        };
+        Some(Client {
+            // A subject's own slashes and colons separate nothing.
+            name: format!("{}/{}", self.name, escaped(&subject.name)),
+            tenants,
+            ..self.clone()
+        })
+    }
+
     pub fn reaches(&self, pack: &str) -> bool {
         self.packs.as_ref().is_none_or(|packs| packs.contains(pack))
     }
@@ -117,14 +148,14 @@ impl Client {
         let claimed = claimed.filter(|tenant| !tenant.trim().is_empty());
         match (&self.tenants, claimed) {
             // A colon stands in no name of a client, so nobody else's tenant is called so.
-            (None, None) => Some(format!("client:{}", self.name)),
-            (None, Some(claimed)) => Some(format!("client:{}:{claimed}", self.name)),
+            (None, None) => Some(format!("{OWN}{}", self.name)),
+            (None, Some(claimed)) => Some(format!("{OWN}{}:{claimed}", self.name)),
             (Some(tenants), None) => match tenants.as_slice() {
                 [one] if one != "*" => Some(one.clone()),
                 _ => None,
             },
             (Some(tenants), Some(claimed)) => {
-                let any = tenants.iter().any(|t| t == "*") && !claimed.starts_with("client:");
+                let any = tenants.iter().any(|t| t == "*") && !claimed.starts_with(OWN);
                 (any || tenants.iter().any(|t| t == claimed)).then(|| claimed.to_owned())
             }
         }
@@ -132,7 +163,7 @@ impl Client {
 
     /// Whether conversations of this tenant are the client's to see.
     pub fn owns(&self, tenant: &str) -> bool {
-        let own = format!("client:{}", self.name);
+        let own = format!("{OWN}{}", self.name);
         match &self.tenants {
             None => {
                 let rest = tenant.strip_prefix(&own);
@@ -140,13 +171,26 @@ impl Client {
             }
             Some(tenants) => {
                 tenants.iter().any(|t| t == tenant)
-                    || (tenants.iter().any(|t| t == "*") && !tenant.starts_with("client:"))
+                    || (tenants.iter().any(|t| t == "*") && !tenant.starts_with(OWN))
             }
         }
     }
 }
 
-#[derive(Debug, Default)]
+/// Before the name of a client in that of a tenant that is nobody else's.
+const OWN: &str = "client:";
+
+/// Every byte that is not a letter, a digit or one of `-_.@` as `%XX`.
+fn escaped(text: &str) -> String {
+    let each = text.bytes().map(|byte| match byte {
+        b'-' | b'_' | b'.' | b'@' => char::from(byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    });
+    each.collect()
+}
+
+#[derive(Debug, Clone, Default)]
 pub struct Clients {
     all: Vec<Arc<Client>>,
 }
@@ -169,7 +213,13 @@ impl Clients {
         for client in &self.all {
             let is = match (&client.how, &shown) {
                 (How::Basic(kept), Shown::Basic(given)) => kept.is(given),
-                (How::Bearer(kept), Shown::Bearer(given)) => kept.is(given),
+                (How::Bearer(kept), Shown::Bearer(given, _)) => kept.is(given),
+                (How::Jwt(issuer), Shown::Bearer(_, token)) => {
+                    let subject = issuer.subject(token);
+                    let caller = subject.and_then(|subject| client.of_subject(&subject));
+                    found = found.or_else(|| caller.map(Arc::new));
+                    false
+                }
                 _ => false,
             };
             if is && found.is_none() {
@@ -186,7 +236,7 @@ impl Clients {
         if has("basic") {
             challenges.push("Basic realm=\"agentctl\", charset=\"UTF-8\"");
         }
-        if has("bearer") {
+        if has("bearer") || has("jwt") {
             challenges.push("Bearer realm=\"agentctl\"");
         }
         challenges
@@ -200,7 +250,8 @@ impl Clients {
 
 enum Shown {
     Basic(Secret),
-    Bearer(Secret),
+    /// With the token itself.
+    Bearer(Secret, String),
 }
 
 /// What a request shows; None: nothing, two headers (readers differ on which counts), or what is none of the two schemes.
@@ -213,7 +264,7 @@ fn shown(headers: &HeaderMap) -> Option<Shown> {
     let given = given.trim();
     if scheme.eq_ignore_ascii_case("bearer") {
         let is_token = !given.is_empty() && given.bytes().all(|b| b.is_ascii_graphic());
-        return is_token.then(|| Shown::Bearer(Secret::new(given)));
+        return is_token.then(|| Shown::Bearer(Secret::new(given), given.to_owned()));
     }
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;

@@ -106,3 +106,34 @@ fn a_challenge_names_only_what_is_there() {
     assert_eq!(one.challenges(), ["Bearer realm=\"agentctl\""]);
     assert!(!format!("{one:?}").contains("0123"));
 }
+
+#[test]
+fn a_subject_is_a_caller_of_its_own_unless_a_tenant_is_spoken_for() {
+    let subject = |name: &str, tenant: Option<&str>| Subject {
+        name: name.to_owned(),
+        tenant: tenant.map(str::to_owned),
+    };
+    let issuer = client("web", How::bearer(TOKEN));
+    let [one, two] = ["a:b", "a"].map(|name| issuer.of_subject(&subject(name, None)).unwrap());
+    assert_eq!((one.name.as_str(), one.settings()), ("web/a%3Ab", "web"));
+    let tenant = one.tenant(Some("c")).unwrap();
+    assert_ne!(Some(&tenant), two.tenant(Some("b:c")).as_ref());
+    assert!(one.owns(&tenant) && !two.owns(&tenant) && !issuer.owns(&tenant));
+    // One limit of requests for all of them.
+    assert!((0..600).all(|_| one.rate.take(std::time::Duration::ZERO).is_ok()));
+    assert!(two.rate.take(std::time::Duration::ZERO).is_err());
+
+    let mut narrow = client("web", How::bearer(TOKEN));
+    narrow.tenants = Some(vec!["acme".to_owned()]);
+    let of = |client: &Client, tenant| client.of_subject(&subject("a", Some(tenant)));
+    assert_eq!(
+        of(&narrow, "acme").unwrap().tenant(None).as_deref(),
+        Some("acme")
+    );
+    assert_eq!(of(&narrow, "acme").unwrap().tenant(Some("other")), None);
+    assert!(of(&narrow, "other").is_none());
+    for any in ["*", "client:n8n"] {
+        assert!(of(&issuer, any).is_none(), "{any}");
+    }
+    assert!(of(&issuer, "other").unwrap().owns("other"));
+}

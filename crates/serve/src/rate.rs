@@ -1,13 +1,13 @@
 //! How many requests a client makes: so many a minute, and a minute's worth at once. Reads no clock of its own.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// One client's.
-#[derive(Debug)]
+/// One client's, however many callers come in its name.
+#[derive(Debug, Clone)]
 pub struct Rate {
     per_minute: u32,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 #[derive(Debug)]
@@ -20,10 +20,10 @@ impl Rate {
     pub fn new(per_minute: u32) -> Rate {
         Rate {
             per_minute,
-            state: Mutex::new(State {
+            state: Arc::new(Mutex::new(State {
                 left: f64::from(per_minute),
                 at: Duration::ZERO,
-            }),
+            })),
         }
     }
 

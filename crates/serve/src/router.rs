@@ -5,7 +5,7 @@ use crate::ask::Ask;
 use crate::clients::{Client, May};
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
-use crate::{a2a, chat, events, hooks, kept, openai, runs};
+use crate::{a2a, chat, events, hooks, kept, openai, page, runs};
 use agentctl_engine::nearest::nearest;
 use agentctl_mcp::serve::Guest;
 use agentctl_turns::TurnReply;
@@ -108,6 +108,14 @@ impl Server {
             }
             (&Method::GET, ("readyz", None, ..)) => return Ok(self.ready()),
             (&Method::OPTIONS, _) => return self.preflight(&head.headers),
+            (&Method::GET, ("chat", Some(name), None, _)) if !self.limits.pages.is_empty() => {
+                let pack = self.packs.get(name);
+                let none = || Problem::not_found("page of such a pack");
+                return pack.map(|pack| page::page(pack)).ok_or_else(none);
+            }
+            (&Method::GET, ("page", Some(name), None, _)) if !self.limits.pages.is_empty() => {
+                return page::part(name).ok_or_else(|| Problem::not_found("part of the page"));
+            }
             _ => {}
         }
         let place = a2a::Place::of(&path);
@@ -124,6 +132,13 @@ impl Server {
         if let Some(place) = place {
             let query = head.uri.query().unwrap_or_default();
             return a2a::serve(self, &ask, place, (&head.method, query), body).await;
+        }
+        if let (("mcp", None, ..), Some(door)) = (parts, &self.mcp) {
+            let mut request = Request::new(body);
+            *request.method_mut() = head.method;
+            *request.uri_mut() = head.uri;
+            *request.headers_mut() = ask.headers.clone();
+            return door.answer(&ask, request).await;
         }
         let only = |methods: &'static str| Err(not_this(methods));
         match (&head.method, parts) {
@@ -234,7 +249,8 @@ impl Server {
         let mut origins = headers.get_all(ORIGIN).iter();
         let named = |origin: &HeaderValue| {
             let origin = origin.to_str().unwrap_or_default();
-            client.origins.iter().any(|known| known == origin)
+            let mut known = client.origins.iter().chain(&self.limits.pages);
+            known.any(|known| known == origin)
         };
         if !origins.all(named) {
             return Err(Problem::new(

@@ -3,6 +3,7 @@
 use crate::answer::{Answer, Body};
 use crate::clients::Clients;
 use crate::live::Live;
+use crate::mcp::McpDoor;
 use crate::once::Onces;
 use crate::router::Noted;
 use crate::turning::Turns;
@@ -49,6 +50,8 @@ pub struct Limits {
     pub hosts: Vec<String>,
     /// Where others find the server, as its cards say.
     pub url: String,
+    /// The origins of the server's own pages (`GET /chat/{pack}`), from which any client may be spoken for; none: there are no pages.
+    pub pages: Vec<String>,
 }
 
 /// Connections that have not shown yet who they are, as many as turns may wait: callers who come all at once are let in.
@@ -70,6 +73,7 @@ impl Default for Limits {
             },
             hosts: Vec::new(),
             url: String::new(),
+            pages: Vec::new(),
         }
     }
 }
@@ -99,6 +103,7 @@ pub struct Server {
     pub(crate) live: Arc<Live>,
     pub(crate) onces: Onces,
     pub(crate) seats: Seats,
+    pub(crate) mcp: Option<McpDoor>,
     pub(crate) started: Instant,
     /// Seconds since 1970: when it began.
     pub(crate) since: i64,
@@ -121,6 +126,7 @@ impl Server {
             clients,
             turns: Turns::new(limits.turns),
             seats: Seats::new(limits.connections),
+            mcp: None,
             limits,
             live: Arc::default(),
             onces: Onces::default(),
@@ -128,6 +134,13 @@ impl Server {
             since: jiff::Timestamp::now().as_second(),
             log,
         }
+    }
+
+    /// Serves these tools at `/mcp`.
+    #[must_use]
+    pub fn with_mcp(mut self, door: McpDoor) -> Server {
+        self.mcp = Some(door);
+        self
     }
 
     /// Settles the turns that an earlier process left without an end: each is gone on with where its pack says so, else cancelled, and
@@ -222,7 +235,11 @@ impl Answers for Server {
     }
 
     async fn finish(&self) {
-        self.turns.finish(self.limits.drain).await;
+        let turns = self.turns.finish(self.limits.drain);
+        match &self.mcp {
+            Some(door) => drop(tokio::join!(turns, door.finish())),
+            None => turns.await,
+        }
     }
 }
 

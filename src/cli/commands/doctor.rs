@@ -2,6 +2,7 @@
 
 use crate::cli::args::ModelNames;
 use crate::cli::catalog_file;
+use crate::cli::conversations;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
 use crate::cli::model_choice;
@@ -9,6 +10,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::project;
 use crate::cli::runtime;
+use crate::cli::serving;
 use crate::cli::session;
 use crate::cli::settings;
 use crate::pack;
@@ -72,7 +74,7 @@ pub fn doctor(root: &Path, out: &Output) -> Result<Exit, CliError> {
     checks.extend(packs(root, out));
     checks.extend([catalog(root, out), model(root, out)]);
     checks.extend(backend(root, out));
-    checks.push(journals(root));
+    checks.extend([journals(root), sessions(root, out), served(root, out)]);
     checks.extend(servers(root, out)?);
     let failed = checks.iter().any(|c| c.status == Status::Failed);
     let exit = if failed { Exit::Failed } else { Exit::Complete };
@@ -287,6 +289,47 @@ fn backend(root: &Path, out: &Output) -> Vec<Check> {
         Err(error) => checks.push(failed("backend", error)),
     }
     checks
+}
+
+/// Where conversations are kept, and whether it can be reached.
+fn sessions(root: &Path, out: &Output) -> Check {
+    match runtime::block_on(conversations::postgres(root, out)) {
+        Ok(Ok(Some(_))) => Check::new("sessions", Status::Ok, "in Postgres"),
+        Ok(Ok(None)) => Check::new("sessions", Status::Ok, "in memory/agentctl.db"),
+        Ok(Err(error)) | Err(error) => failed("sessions", error),
+    }
+}
+
+/// What `serve` would serve, to whom and where.
+fn served(root: &Path, out: &Output) -> Check {
+    let plan = match serving::plan(root, None, out) {
+        Ok(plan) => plan,
+        Err(error) => {
+            let check = failed("serve", error);
+            return Check {
+                status: Status::Warning,
+                ..check
+            };
+        }
+    };
+    let clients = plan.clients.all().iter();
+    let clients: Vec<String> = clients
+        .map(|client| format!("{} ({})", client.name, client.how.name()))
+        .collect();
+    let more = [
+        plan.mcp()
+            .map(|role| format!(", /mcp with the tools of {role}")),
+        plan.has_page().then(|| ", a page".to_owned()),
+    ];
+    let detail = format!(
+        "{}{} on {}://{}; clients: {}",
+        plan.packs.join(", "),
+        more.into_iter().flatten().collect::<String>(),
+        plan.scheme(),
+        plan.listen,
+        clients.join(", ")
+    );
+    Check::new("serve", Status::Ok, detail).hint("agentctl serve --check tells each door")
 }
 
 fn failed(what: &str, error: CliError) -> Check {

@@ -39,10 +39,12 @@ pub struct ServeArgs {
 pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliError> {
     let plan = serving::plan(root, args.listen.as_deref(), out)?;
     let packs = serving::packs(root, &plan, &args.model, &args.limits, out)?;
+    let mcp = serving::mcp(root, &plan, out)?;
     if args.check {
         return out.answer(Exit::Complete, || told(&plan), || shown(&plan));
     }
     let cancel = Cancel::default();
+    let scheme = plan.scheme();
     let served = runtime::block_on_many(&cancel, async {
         let listener = tokio::net::TcpListener::bind(plan.listen).await;
         let listener = listener.map_err(|e| {
@@ -51,11 +53,16 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
         })?;
         let address = listener.local_addr();
         let address = address.map_err(|e| CliError::failed(format!("cannot listen: {e}")))?;
-        let token = plan.token.clone();
-        let names = plan.packs.clone();
-        let server = serving::server(root, plan, packs, address, out).await?;
+        let server = serving::server(root, &plan, packs, mcp, address, out).await?;
+        let Plan {
+            token,
+            packs: names,
+            tls,
+            ..
+        } = plan;
         tell_settled(&server.settle().await.map_err(|e| session_error(&e))?, out);
-        out.say(&format!("serving {} on http://{address}", names.join(", ")));
+        let url = format!("{scheme}://{address}");
+        out.say(&format!("serving {} on {url}", names.join(", ")));
         match token {
             Some(serving::Token::New(text)) => {
                 streams::tell(&format!("bearer token (shown once): {text}\n"));
@@ -66,13 +73,17 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
             None => {}
         }
         if args.ready_json {
-            let ready = json!({"address": format!("http://{address}"), "packs": names, "pid": std::process::id()});
+            let ready = json!({"address": url, "packs": names, "pid": std::process::id()});
             crate::cli::output::write_bytes(format!("{ready}\n").as_bytes())?;
         }
         let stop = async {
             cancel.requested().await;
         };
-        agentctl_serve::serve(listener, Plain, Arc::new(server), stop).await;
+        let server = Arc::new(server);
+        match tls {
+            Some(tls) => agentctl_serve::serve(listener, tls, server, stop).await,
+            None => agentctl_serve::serve(listener, Plain, server, stop).await,
+        }
         Ok::<(), CliError>(())
     })?;
     served?;
@@ -103,12 +114,19 @@ fn tell_settled(settled: &[(String, Settled)], out: &Output) {
 /// The plan as a person reads it.
 fn told(plan: &Plan) -> String {
     let mut text = format!(
-        "listens on {}\npacks: {}\n",
+        "listens on {}{}\npacks: {}\n",
         plan.listen,
+        if plan.tls.is_some() { ", with TLS" } else { "" },
         plan.packs.join(", ")
     );
     for (name, doors) in &plan.doors {
         text += &format!("  {name}: {}\n", doors.join(", "));
+    }
+    if plan.has_page() {
+        text += "  GET /chat/{pack}: a page to talk to each\n";
+    }
+    if let Some(role) = plan.mcp() {
+        text += &format!("  /mcp: tools of {}\n", plain(role));
     }
     text += "clients:\n";
     for client in plan.clients.all() {
@@ -146,7 +164,7 @@ fn shown(plan: &Plan) -> Value {
         .map(|(name, doors)| (name.clone(), json!(doors)))
         .collect();
     json!({
-        "listen": plan.listen.to_string(), "packs": plan.packs, "doors": doors,
+        "listen": plan.listen.to_string(), "tls": plan.tls.is_some(), "mcp": plan.mcp(), "page": plan.has_page(), "packs": plan.packs, "doors": doors,
         "clients": clients.collect::<Vec<Value>>()
     })
 }

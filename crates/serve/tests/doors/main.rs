@@ -18,5 +18,8 @@ mod envelope;
 mod events;
 mod later;
 mod letters;
+mod page;
 mod said;
 mod support;
+mod tls;
+mod tools;

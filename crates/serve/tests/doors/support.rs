@@ -8,7 +8,7 @@ use agentctl_engine::pack::{BuiltIn, LoadOptions, load};
 use agentctl_engine::run::{Budgets, ChosenModel};
 use agentctl_engine::store::Project;
 use agentctl_host::key::Key;
-use agentctl_mcp::serve::listen::Plain;
+use agentctl_mcp::serve::listen::{Plain, Wires};
 use agentctl_serve::{Client, Clients, How, Limits, May, Rate, ServedPack, Server};
 use agentctl_sessions::{Marks, SqliteSessions};
 use serde_json::Value;
@@ -179,6 +179,18 @@ impl Desk {
         clients: Vec<Client>,
         change: impl FnOnce(&mut Limits),
     ) -> Desk {
+        Desk::over(Plain, manifest, folder, clients, change, |server| server).await
+    }
+
+    /// Spoken with over these wires, with what `more` adds to the server.
+    pub async fn over(
+        wires: impl Wires,
+        manifest: &'static str,
+        folder: Arc<tempfile::TempDir>,
+        clients: Vec<Client>,
+        change: impl FnOnce(&mut Limits),
+        more: impl FnOnce(Server) -> Server,
+    ) -> Desk {
         let (sent, later) = (Sent::default(), Arc::default());
         let model = Arc::new(Slow {
             asked: Semaphore::new(0),
@@ -199,18 +211,19 @@ impl Desk {
         change(&mut limits);
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let noted = Arc::clone(&log);
-        let server = Arc::new(Server::new(
+        let server = Server::new(
             vec![pack(&real, Arc::clone(&model), manifest, (&sent, &later))],
             Box::new(sessions),
             Clients::new(clients),
             limits,
             Box::new(move |line| noted.lock().unwrap().push(line.to_owned())),
-        ));
+        );
+        let server = Arc::new(more(server));
         let (stop, stopped) = oneshot::channel();
         let stopped = async {
             let _ = stopped.await;
         };
-        let served = agentctl_serve::serve(listener, Plain, Arc::clone(&server), stopped);
+        let served = agentctl_serve::serve(listener, wires, Arc::clone(&server), stopped);
         Desk {
             address,
             model,

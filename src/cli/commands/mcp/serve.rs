@@ -1,23 +1,18 @@
 //! `agentctl mcp serve`: our tools for somebody else's agent, over stdio or HTTP on the loopback interface.
 
 use super::client_config::{ConfigFor, config};
-use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
-use crate::cli::folder_trust;
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::{Progress, plain_long};
 use crate::cli::runtime;
-use crate::cli::session::{self, Session};
 use crate::cli::streams;
-use crate::trust::Kind;
+use crate::cli::tool_sessions::{self, Wanted};
 use agentctl_base::canonical::sha256_hex;
-use agentctl_engine::run::{Observer, Serving, SessionTerms, ToolSessions};
+use agentctl_engine::run::Observer;
 use agentctl_engine::store::Record;
 use agentctl_mcp::serve::{Token, http, stream};
 use clap::Args;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 /// Serve agentctl's own tools to another agent, as one role and behind the same guards
 #[derive(Debug, Args)]
@@ -57,36 +52,14 @@ fn loopback(text: &str) -> Result<std::net::SocketAddr, String> {
 /// Where the token is read from; on a command line every process of the machine could read it.
 pub(super) const TOKEN_VARIABLE: &str = "AGENTCTL_MCP_TOKEN";
 
-/// How long a call waits for a build that has the project.
-const LOCK_WAIT: Duration = Duration::from_secs(10);
-
 pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &ModelOptions::offline(), out)?;
+    let wanted = Wanted {
+        role: &args.role,
+        workflow: args.workflow.as_deref(),
+        scope: &args.scope,
+    };
+    let (session, terms) = tool_sessions::settle(root, &wanted, out)?;
     let cancel = session.cancel.clone();
-    if !session.pack.agents.contains_key(&args.role) {
-        // Perhaps a role of the project's own.
-        let kinds = |kind: Kind| kind.is_of_pack();
-        session
-            .in_force
-            .needs(kinds)
-            .map_err(folder_trust::refused)?;
-    }
-    let terms = runtime::block_on(async {
-        let terms = SessionTerms::settle(
-            &session.pack,
-            &session.gateway,
-            &args.role,
-            args.workflow.as_deref(),
-            &args.scope,
-        );
-        let terms = terms.await;
-        // A server that was started for this belongs to this runtime.
-        if let Some(n8n) = session.any_n8n() {
-            n8n.backend().close().await;
-        }
-        terms
-    })?
-    .map_err(|e| session::run_error(&e))?;
     if let Some(client) = args.print_config {
         write_bytes(config(client, root, args)?.as_bytes())?;
         return Ok(Exit::Complete);
@@ -96,15 +69,7 @@ pub fn serve(root: &Path, args: &McpServeArgs, out: &Output) -> Result<Exit, Cli
         None => None,
     };
     let role = terms.role.clone();
-    let hosts = Arc::new(ToolSessions::new(Serving {
-        project: session.project,
-        pack: session.pack,
-        gateway: session.gateway,
-        effects: Box::new(session.effects),
-        observer: Mutex::new(Box::new(Log(Progress::log(out)))),
-        terms,
-        lock_wait: LOCK_WAIT,
-    }));
+    let hosts = tool_sessions::hosts(session, terms, Box::new(Log(Progress::log(out))));
     let stop = async {
         cancel.requested().await;
     };

@@ -1,5 +1,7 @@
 //! What `serve` serves, to whom and where: the settings made into a server, or refused where that would not be safe.
 
+mod clients;
+
 use super::activation;
 use super::args::{LimitOptions, ModelOptions};
 use super::conversations::store;
@@ -8,11 +10,14 @@ use super::output::Output;
 use super::session::{self, Session};
 use super::settings;
 use super::streams;
-use crate::config::serve::{self as written, Serve};
-use agentctl_base::canonical::sha256_hex;
+use super::tool_sessions::{self, Wanted};
+use crate::config::serve::{Serve, TlsFiles, private};
+use crate::pack::BUILDER;
 use agentctl_engine::nearest::nearest;
-use agentctl_serve::{Client, Clients, How, Limits, May, Rate, ServedPack, Server};
-use std::collections::BTreeSet;
+use agentctl_engine::run::Unobserved;
+use agentctl_host::files::read_regular_text;
+use agentctl_serve::{Clients, Limits, McpDoor, NoTls, ServedPack, Server, Tls};
+use clients::{local, of_settings, password};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -46,7 +51,29 @@ pub struct Plan {
     pub clients: Clients,
     /// Of a server without clients in its settings.
     pub token: Option<Token>,
+    /// It speaks TLS itself.
+    pub tls: Option<Tls>,
     settings: Serve,
+}
+
+impl Plan {
+    /// `https` or `http`.
+    pub fn scheme(&self) -> &'static str {
+        match self.tls {
+            Some(_) => "https",
+            None => "http",
+        }
+    }
+
+    /// Whether there is a page to talk to each pack.
+    pub fn has_page(&self) -> bool {
+        self.settings.page
+    }
+
+    /// The role whose tools `/mcp` serves.
+    pub fn mcp(&self) -> Option<&str> {
+        self.settings.mcp.as_ref().map(|mcp| mcp.role.as_str())
+    }
 }
 
 /// Reads the settings. Error (exit 2): what they ask for is not there, or not safe.
@@ -54,6 +81,10 @@ pub fn plan(root: &Path, listen: Option<&str>, out: &Output) -> Result<Plan, Cli
     let settings = settings::of_project(root, out)?.serve;
     let text = listen.or(settings.listen.as_deref()).unwrap_or(LISTEN);
     let listen = address(text)?;
+    let tls = match &settings.tls {
+        Some(files) => Some(tls(files, root)?),
+        None => None,
+    };
     let packs = chosen(root, &settings, out)?;
     let (clients, token) = match settings.clients.is_empty() {
         true => {
@@ -62,12 +93,23 @@ pub fn plan(root: &Path, listen: Option<&str>, out: &Output) -> Result<Plan, Cli
         }
         false => {
             let all = settings.clients.iter();
-            let all = all.map(|(name, client)| of_settings(root, name, client, &packs));
+            let mut reached: Vec<&str> = packs.iter().map(|(name, _)| name.as_str()).collect();
+            if settings.mcp.is_some() && !reached.contains(&BUILDER) {
+                reached.push(BUILDER);
+            }
+            let all = all.map(|(name, client)| of_settings(root, name, client, &reached));
             (all.collect::<Result<Vec<_>, _>>()?, None)
         }
     };
     if !listen.ip().is_loopback() {
         safe(&settings, listen, root)?;
+        // A page of a name that is anybody's could be anybody's.
+        if settings.page && settings.public_url.is_none() {
+            return Err(CliError::usage(
+                "[serve] page = true: it is not known by which name the page is called",
+            )
+            .hint("say it: public_url = \"https://NAME\""));
+        }
     }
     let doors = packs.iter().map(|(name, has_webhook)| {
         let mut doors = vec![
@@ -86,7 +128,24 @@ pub fn plan(root: &Path, listen: Option<&str>, out: &Output) -> Result<Plan, Cli
         packs: packs.into_iter().map(|(name, _)| name).collect(),
         clients: Clients::new(clients),
         token,
+        tls,
         settings,
+    })
+}
+
+/// Longer files hold no certificate and no key.
+const MAX_PEM: u64 = 256 * 1024;
+
+fn tls(files: &TlsFiles, root: &Path) -> Result<Tls, CliError> {
+    let wrong = |path: &Path, why: String| {
+        CliError::usage(format!("[serve] tls: {}: {why}", path.display()))
+    };
+    let (cert, key) = (root.join(&files.cert), root.join(&files.key));
+    let chain = read_regular_text(&cert, MAX_PEM).map_err(|e| wrong(&cert, e.to_string()))?;
+    let secret = private(&key, MAX_PEM).map_err(|why| wrong(&key, why))?;
+    Tls::new(&chain, &secret).map_err(|why| match why {
+        NoTls::Key => wrong(&key, why.to_string()),
+        NoTls::Certificate | NoTls::Pair(_) => wrong(&cert, why.to_string()),
     })
 }
 
@@ -106,11 +165,11 @@ fn safe(settings: &Serve, listen: SocketAddr, root: &Path) -> Result<(), CliErro
         ))
         .hint("[serve.clients.NAME] in agentctl.toml names one (docs/serve.md); without clients only a loopback address is listened on"));
     }
-    if !settings.behind_proxy {
+    if !settings.behind_proxy && settings.tls.is_none() {
         return Err(CliError::usage(format!(
             "{listen} is reached from other machines, and passwords and messages would go over the wire as they are"
         ))
-        .hint("put a proxy that speaks TLS before it and say so: [serve] behind_proxy = true"));
+        .hint("[serve] tls = {cert = \"cert.pem\", key = \"key.pem\"} speaks TLS; or put a proxy that does before it and say so: behind_proxy = true"));
     }
     for (name, client) in &settings.clients {
         if let Some(basic) = &client.basic {
@@ -164,114 +223,6 @@ fn chosen(root: &Path, settings: &Serve, out: &Output) -> Result<Vec<(String, bo
     }
 }
 
-/// Whoever has the token: from the environment, or a new one.
-fn local() -> Result<(Client, Token), CliError> {
-    let (text, token) = match std::env::var(TOKEN_VARIABLE) {
-        Ok(text) if text.len() >= MIN_TOKEN && text.bytes().all(|b| b.is_ascii_graphic()) => {
-            (text, Token::Given)
-        }
-        Ok(_) => {
-            return Err(CliError::usage(format!(
-                "{TOKEN_VARIABLE}: a token has {MIN_TOKEN} or more visible ASCII characters"
-            )));
-        }
-        Err(_) => {
-            // Three times 122 random bits, for 256.
-            let random: Vec<u8> = (0..3)
-                .flat_map(|_| *uuid::Uuid::new_v4().as_bytes())
-                .collect();
-            let text = sha256_hex(&random);
-            (text.clone(), Token::New(text))
-        }
-    };
-    let client = Client {
-        name: LOCAL.to_owned(),
-        how: How::bearer(&text),
-        packs: None,
-        tenants: None,
-        may: May::ALL.into_iter().map(|(may, _)| may).collect(),
-        origins: Vec::new(),
-        rate: Rate::new(u32::MAX),
-    };
-    Ok((client, token))
-}
-
-fn of_settings(
-    root: &Path,
-    name: &str,
-    client: &written::Client,
-    served: &[(String, bool)],
-) -> Result<Client, CliError> {
-    let wrong = |why: String| CliError::usage(format!("[serve.clients.{name}] {why}"));
-    if !agentctl_engine::pack::is_name(name) {
-        return Err(wrong(
-            "the name of a client is of a-z, 0-9, - and _".to_owned(),
-        ));
-    }
-    let mut packs = client.packs.iter().flatten();
-    if let Some(other) = packs.find(|pack| !served.iter().any(|(name, _)| name == *pack)) {
-        let names: Vec<&str> = served.iter().map(|(name, _)| name.as_str()).collect();
-        let near = nearest(other, names.iter().copied());
-        return Err(wrong(format!("the pack {other:?} is not served"))
-            .hint(format!("served: {}{near}", names.join(", "))));
-    }
-    let may = match &client.may {
-        None => BTreeSet::from([May::Turn, May::Read]),
-        Some(named) => {
-            let each = named.iter().map(|word| {
-                May::named(word).ok_or_else(|| {
-                    let all: Vec<&str> = May::ALL.iter().map(|(_, name)| *name).collect();
-                    wrong(format!("a client may {}, not {word:?}", all.join(", ")))
-                })
-            });
-            each.collect::<Result<_, _>>()?
-        }
-    };
-    let how = match (&client.basic, &client.bearer_env, &client.bearer_file) {
-        (Some(basic), None, None) => {
-            if basic.user.is_empty() || basic.user.contains(':') {
-                return Err(wrong(
-                    "a user of Basic is a name without a colon".to_owned(),
-                ));
-            }
-            How::basic(&basic.user, &password(name, basic, root)?)
-        }
-        (None, env, file) if env.is_some() || file.is_some() => {
-            let what = format!("the token of the client {name:?}");
-            let token = written::secret(&what, env.as_deref(), file.as_deref(), root);
-            let token = token.map_err(wrong)?;
-            if token.len() < MIN_TOKEN {
-                return Err(wrong(format!("a token has {MIN_TOKEN} or more characters")));
-            }
-            How::bearer(&token)
-        }
-        _ => {
-            return Err(wrong(
-                "says once how it is known: basic, bearer_env or bearer_file".to_owned(),
-            ));
-        }
-    };
-    Ok(Client {
-        name: name.to_owned(),
-        how,
-        packs: client.packs.clone().map(BTreeSet::from_iter),
-        tenants: client.tenants.clone(),
-        may,
-        origins: client.origins.clone(),
-        rate: Rate::new(client.per_minute.unwrap_or(PER_MINUTE)),
-    })
-}
-
-fn password(name: &str, basic: &written::Basic, root: &Path) -> Result<String, CliError> {
-    let what = format!("the password of the client {name:?}");
-    let (env, file) = (
-        basic.password_env.as_deref(),
-        basic.password_file.as_deref(),
-    );
-    written::secret(&what, env, file, root)
-        .map_err(|why| CliError::usage(format!("[serve.clients.{name}] {why}")))
-}
-
 /// Opens what each pack needs.
 pub fn packs(
     root: &Path,
@@ -295,27 +246,66 @@ pub fn packs(
     each.collect()
 }
 
+/// What stands at `/mcp`, where the settings say so.
+pub fn mcp(root: &Path, plan: &Plan, out: &Output) -> Result<Option<McpDoor>, CliError> {
+    let Some(wanted) = &plan.settings.mcp else {
+        return Ok(None);
+    };
+    let wanted = Wanted {
+        role: &wanted.role,
+        workflow: wanted.workflow.as_deref(),
+        scope: &wanted.scope,
+    };
+    let (session, terms) = tool_sessions::settle(root, &wanted, out)?;
+    let (pack, role) = (session.pack.manifest.name.clone(), terms.role.clone());
+    let hosts = tool_sessions::hosts(session, terms, Box::new(Unobserved));
+    Ok(Some(McpDoor::new(&pack, &role, hosts)))
+}
+
 pub async fn server(
     root: &Path,
-    plan: Plan,
+    plan: &Plan,
     packs: Vec<ServedPack>,
+    mcp: Option<McpDoor>,
     address: SocketAddr,
     out: &Output,
 ) -> Result<Server, CliError> {
     let defaults = Limits::default();
     let settings = &plan.settings;
     let seconds = |given: Option<u64>, default| given.map_or(default, Duration::from_secs);
+    let hosts = hosts(settings, address)?;
     let limits = Limits {
+        pages: pages(plan, &hosts),
         turns: settings.max_turns_at_once.unwrap_or(defaults.turns).max(1),
         turn_timeout: seconds(settings.turn_timeout, defaults.turn_timeout),
         drain: seconds(settings.drain, defaults.drain),
-        hosts: hosts(settings, address)?,
-        url: (settings.public_url.clone()).unwrap_or_else(|| format!("http://{address}")),
+        hosts,
+        url: (settings.public_url.clone())
+            .unwrap_or_else(|| format!("{}://{address}", plan.scheme())),
         ..defaults
     };
     let sessions = store(root, out).await?;
     let log = Box::new(|line: &str| streams::tell(&format!("{line}\n")));
-    Ok(Server::new(packs, sessions, plan.clients, limits, log))
+    let server = Server::new(packs, sessions, plan.clients.clone(), limits, log);
+    Ok(match mcp {
+        Some(door) => server.with_mcp(door),
+        None => server,
+    })
+}
+
+/// The origins of the server's own pages; none: the settings want no page.
+fn pages(plan: &Plan, hosts: &[String]) -> Vec<String> {
+    let settings = &plan.settings;
+    if !settings.page {
+        return Vec::new();
+    }
+    let public = settings.public_url.as_deref().map(url::Url::parse);
+    let public = public.and_then(Result::ok).map(|url| url.origin());
+    let public = public.map(|origin| origin.ascii_serialization());
+    // The first of the names is that of the public address, where there is one.
+    let own = hosts.iter().skip(usize::from(public.is_some()));
+    let own = own.map(|host| format!("{}://{host}", plan.scheme()));
+    own.chain(public.clone()).collect()
 }
 
 /// The names by which the server may be called; none: any.

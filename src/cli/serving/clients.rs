@@ -1,0 +1,144 @@
+//! The clients of the settings, made into those of the server: each with its one secret, and what it may.
+
+use super::{LOCAL, MIN_TOKEN, PER_MINUTE, TOKEN_VARIABLE, Token};
+use crate::cli::error::CliError;
+use crate::config::serve as written;
+use agentctl_base::canonical::sha256_hex;
+use agentctl_engine::nearest::nearest;
+use agentctl_host::files::read_regular_text;
+use agentctl_serve::{Client, How, Jwt, May, Rate};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Whoever has the token: from the environment, or a new one.
+pub(super) fn local() -> Result<(Client, Token), CliError> {
+    let (text, token) = match std::env::var(TOKEN_VARIABLE) {
+        Ok(text) if text.len() >= MIN_TOKEN && text.bytes().all(|b| b.is_ascii_graphic()) => {
+            (text, Token::Given)
+        }
+        Ok(_) => {
+            return Err(CliError::usage(format!(
+                "{TOKEN_VARIABLE}: a token has {MIN_TOKEN} or more visible ASCII characters"
+            )));
+        }
+        Err(_) => {
+            // Three times 122 random bits, for 256.
+            let random: Vec<u8> = (0..3)
+                .flat_map(|_| *uuid::Uuid::new_v4().as_bytes())
+                .collect();
+            let text = sha256_hex(&random);
+            (text.clone(), Token::New(text))
+        }
+    };
+    let client = Client {
+        name: LOCAL.to_owned(),
+        how: How::bearer(&text),
+        packs: None,
+        tenants: None,
+        may: May::ALL.into_iter().map(|(may, _)| may).collect(),
+        origins: Vec::new(),
+        rate: Rate::new(u32::MAX),
+    };
+    Ok((client, token))
+}
+
+pub(super) fn of_settings(
+    root: &Path,
+    name: &str,
+    client: &written::Client,
+    reached: &[&str],
+) -> Result<Client, CliError> {
+    let wrong = |why: String| CliError::usage(format!("[serve.clients.{name}] {why}"));
+    if !agentctl_engine::pack::is_name(name) {
+        return Err(wrong(
+            "the name of a client is of a-z, 0-9, - and _".to_owned(),
+        ));
+    }
+    let mut packs = client.packs.iter().flatten();
+    if let Some(other) = packs.find(|pack| !reached.contains(&pack.as_str())) {
+        let near = nearest(other, reached.iter().copied());
+        return Err(wrong(format!("the pack {other:?} is not served"))
+            .hint(format!("served: {}{near}", reached.join(", "))));
+    }
+    let may = match &client.may {
+        None => BTreeSet::from([May::Turn, May::Read]),
+        Some(named) => {
+            let each = named.iter().map(|word| {
+                May::named(word).ok_or_else(|| {
+                    let all: Vec<&str> = May::ALL.iter().map(|(_, name)| *name).collect();
+                    wrong(format!("a client may {}, not {word:?}", all.join(", ")))
+                })
+            });
+            each.collect::<Result<_, _>>()?
+        }
+    };
+    let how = match (
+        &client.basic,
+        &client.bearer_env,
+        &client.bearer_file,
+        &client.jwt,
+    ) {
+        (None, None, None, Some(signed)) => jwt(signed, root).map_err(wrong)?,
+        (Some(basic), None, None, None) => {
+            if basic.user.is_empty() || basic.user.contains(':') {
+                return Err(wrong(
+                    "a user of Basic is a name without a colon".to_owned(),
+                ));
+            }
+            How::basic(&basic.user, &password(name, basic, root)?)
+        }
+        (None, env, file, None) if env.is_some() || file.is_some() => {
+            let what = format!("the token of the client {name:?}");
+            let token = written::secret(&what, env.as_deref(), file.as_deref(), root);
+            let token = token.map_err(wrong)?;
+            if token.len() < MIN_TOKEN {
+                return Err(wrong(format!("a token has {MIN_TOKEN} or more characters")));
+            }
+            How::bearer(&token)
+        }
+        _ => {
+            return Err(wrong(
+                "says once how it is known: basic, bearer_env, bearer_file or jwt".to_owned(),
+            ));
+        }
+    };
+    Ok(Client {
+        name: name.to_owned(),
+        how,
+        packs: client.packs.clone().map(BTreeSet::from_iter),
+        tenants: client.tenants.clone(),
+        may,
+        origins: client.origins.clone(),
+        rate: Rate::new(client.per_minute.unwrap_or(PER_MINUTE)),
+    })
+}
+
+/// Longer files are no set of keys.
+const MAX_JWKS: u64 = 256 * 1024;
+
+fn jwt(signed: &written::Signed, root: &Path) -> Result<How, String> {
+    if signed.issuer.trim().is_empty() || signed.audience.trim().is_empty() {
+        return Err("jwt needs the issuer and the audience that its tokens name".to_owned());
+    }
+    let path = root.join(&signed.jwks_file);
+    let of_file = |why: String| format!("jwt: {}: {why}", path.display());
+    let text = read_regular_text(&path, MAX_JWKS).map_err(|e| of_file(e.to_string()))?;
+    let claim = signed.tenant_claim.as_deref();
+    let jwt = Jwt::new(&text, &signed.issuer, &signed.audience, claim);
+    Ok(How::Jwt(Arc::new(jwt.map_err(|e| of_file(e.to_string()))?)))
+}
+
+pub(super) fn password(
+    name: &str,
+    basic: &written::Basic,
+    root: &Path,
+) -> Result<String, CliError> {
+    let what = format!("the password of the client {name:?}");
+    let (env, file) = (
+        basic.password_env.as_deref(),
+        basic.password_file.as_deref(),
+    );
+    written::secret(&what, env, file, root)
+        .map_err(|why| CliError::usage(format!("[serve.clients.{name}] {why}")))
+}

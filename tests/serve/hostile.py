@@ -1,0 +1,124 @@
+"""What callers who mean no good cost the others: a well-behaved caller's turns alone, and beside each kind of them.
+
+    python3 tests/serve/hostile.py target/release/agentctl --turns 300 --callers 400
+
+`slow`: heads that come a byte a second, without a secret. `flood`: connections that are opened, ask with a wrong secret and come again.
+`unread`: readers with a secret that open a run's events with all records, again and again, and read none. Ends with a line for each.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import time
+
+from server import TOKEN, Server
+
+SETTINGS = """
+[serve.clients.good]
+bearer_env = "OTHER_TOKEN"
+per_minute = 100000000
+[serve.clients.bad]
+basic = {user = "demo", password_env = "DEMO_PASSWORD"}
+per_minute = 100000000
+tenants = ["bad"]
+"""
+BASIC = "Basic ZGVtbzpkZW1v"
+
+
+def head(server, method, path, authorization, body=""):
+    lines = [f"{method} {path} HTTP/1.1", f"host: 127.0.0.1:{server.port}", f"authorization: {authorization}"]
+    if body:
+        lines += ["content-type: application/json", f"content-length: {len(body)}"]
+    return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
+
+
+async def answered(reader):
+    told = (await reader.readuntil(b"\r\n\r\n")).decode()
+    length = next((int(line.split(":")[1]) for line in told.split("\r\n") if line.lower().startswith("content-length")), 0)
+    return told, await reader.readexactly(length)
+
+
+async def turn(server, reader, writer, number, authorization=f"Bearer {TOKEN[::-1]}", tenant=None):
+    body = {"from": {"id": "u"}, "conversation": {"id": f"c{number // 20}", "tenantId": tenant}, "text": "hello"}
+    if tenant is None:
+        del body["conversation"]["tenantId"]
+    writer.write(head(server, "POST", "/hooks/front-door", authorization, json.dumps(body)))
+    told, got = await answered(reader)
+    if " 200 " not in told.split("\r\n")[0]:
+        raise SystemExit(f"{told}{got.decode()}")
+    return told
+
+
+async def good(server, turns):
+    """One caller, one turn after the other."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    times = []
+    for number in range(turns):
+        began = time.perf_counter()
+        await turn(server, reader, writer, number)
+        times.append(time.perf_counter() - began)
+    writer.close()
+    return sorted(times)
+
+
+async def again(work):
+    """What is cut off comes again, at once."""
+    while True:
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            await work()
+        await asyncio.sleep(0.01)
+
+
+async def slow(server, _):
+    _, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    with contextlib.closing(writer):
+        for byte in head(server, "GET", "/v1/models", "Bearer nobody"):
+            writer.write(bytes([byte]))
+            await writer.drain()
+            await asyncio.sleep(1)
+
+
+async def flood(server, _):
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    with contextlib.closing(writer):
+        writer.write(head(server, "GET", "/v1/models", "Bearer nobody"))
+        await answered(reader)
+
+
+async def unread(server, run):
+    _, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1024)
+    with contextlib.closing(writer):
+        for _ in range(200):
+            writer.write(head(server, "GET", f"/runs/{run}/events?view=all", BASIC))
+        await asyncio.sleep(5)
+
+
+async def measure(server, args):
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    told = await turn(server, reader, writer, 0, BASIC, "bad")
+    run = next(line.split(": ")[1] for line in told.split("\r\n") if line.lower().startswith("x-run-id"))
+    writer.close()
+    for kind in (None, slow, flood, unread):
+        others = [asyncio.create_task(again(lambda: kind(server, run))) for _ in range(args.callers if kind else 0)]
+        await asyncio.sleep(1)
+        times = await good(server, args.turns)
+        for other in others:
+            other.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        at = lambda part: times[min(len(times) - 1, int(len(times) * part))] * 1000
+        name = f"{args.callers} {kind.__name__}" if kind else "alone"
+        print(f"{name}: p50 {at(0.5):.1f} ms, p99 {at(0.99):.1f} ms, RSS {server.rss():.0f} MiB", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("binary")
+    parser.add_argument("--turns", type=int, default=300)
+    parser.add_argument("--callers", type=int, default=400)
+    args = parser.parse_args()
+    with Server(args.binary, SETTINGS) as server:
+        asyncio.run(measure(server, args))
+
+
+main()
