@@ -97,7 +97,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
         "test" => test(input, &seen),
         "post_mortem" => post_mortem(input),
         "supervise" => talk::supervise(input, catalog),
-        "discover" => talk::discover(input, catalog),
+        "discover" => talk::discover(input, &seen, catalog),
         "structure" => talk::structure(input, &seen, catalog),
         "configure" => talk::configure(input, &seen, catalog),
         "respond" => talk::respond(input, catalog),

@@ -173,7 +173,11 @@ pub(super) fn supervise(input: &Map<String, Value>, catalog: &Catalog) -> Result
 }
 
 /// The node types that the message needs and the workflow lacks, with the versions that the catalog has.
-pub(super) fn discover(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, String> {
+pub(super) fn discover(
+    input: &Map<String, Value>,
+    seen: &Seen<'_>,
+    catalog: &Catalog,
+) -> Result<Move, String> {
     let before = document(input, "workflow");
     let Meant::Change(wanted) = meant(text(input, "message"), before.as_ref(), catalog) else {
         return Err("the offline model read no change out of the message".to_owned());
@@ -189,6 +193,10 @@ pub(super) fn discover(input: &Map<String, Value>, catalog: &Catalog) -> Result<
         if !found.contains(&one) {
             found.push(one);
         }
+    }
+    if seen.last("check_nodes").is_none() {
+        let args = json!({"nodes_found": found});
+        return Ok(Move::Call(vec![("check_nodes", args)]));
     }
     let names: Vec<&str> = found
         .iter()

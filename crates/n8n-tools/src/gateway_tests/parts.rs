@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 const PARTS: &str = "
 roles:
   joiner: [get-workflow, edit-structure, validate-draft, validate-part]
+  finder: [node-schema]
   setter: [get-workflow, edit-parameters, read-parameters, validate-part]
 limits: {max_tool_calls: 40, max_identical_calls: 3}
 ";
@@ -248,4 +249,58 @@ async fn the_halves_of_a_check_make_the_whole_and_pass_over_what_was_wrong_befor
         (&after["passed"], &after["new_error_count"]),
         (&json!(false), &json!(1))
     );
+}
+
+#[tokio::test]
+async fn what_was_found_is_held_against_the_catalog() {
+    let mut b = said("");
+    let one = |name: &str, version: Value, parameter: &str, values: Value| {
+        json!({"nodes_found": [{"nodeName": name, "version": version, "reasoning": "r", "connectionChangingParameters": match parameter {
+            "" => json!([]),
+            name => json!([{"name": name, "possibleValues": values}]),
+        }}]})
+    };
+    let store = "@n8n/n8n-nodes-langchain.vectorStoreInMemory";
+    for args in [
+        one("n8n-nodes-base.slack", json!(2.3), "", json!([])),
+        one("n8n-nodes-base.slack", json!(null), "", json!([])),
+        one(
+            store,
+            json!(null),
+            "mode",
+            json!(["insert", "retrieve-as-tool"]),
+        ),
+        one(
+            "n8n-nodes-base.switch",
+            json!(3.2),
+            "numberOutputs",
+            json!([2, 3]),
+        ),
+    ] {
+        let done = b.ok("finder", "check_nodes", args.clone()).await;
+        assert_eq!(done, args);
+    }
+    for (args, why) in [
+        (
+            one("n8n-nodes-base.slak", json!(1), "", json!([])),
+            "no node type",
+        ),
+        (
+            one("n8n-nodes-base.slack", json!(99), "", json!([])),
+            "no version 99",
+        ),
+        (
+            one("n8n-nodes-base.slack", json!(2.3), "text", json!(["a"])),
+            "none of its parameters does",
+        ),
+        (
+            one(store, json!(null), "memoryKey", json!(["a"])),
+            "these do: mode",
+        ),
+    ] {
+        let result = b.call("finder", "check_nodes", args).await;
+        assert_eq!(result.status, ToolStatus::Failed);
+        let error = result.content["error"].as_str().unwrap();
+        assert!(error.contains(why), "{error}");
+    }
 }

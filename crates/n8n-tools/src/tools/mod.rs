@@ -6,6 +6,7 @@ mod activate_workflow;
 mod add_nodes;
 mod autofix_workflow;
 mod base;
+mod check_nodes;
 mod check_workflow;
 mod connect_nodes;
 mod content;
@@ -72,6 +73,7 @@ fn table() -> Vec<Tool<N8n>> {
         activate_workflow::tool(),
         add_nodes::tool(),
         autofix_workflow::tool(),
+        check_nodes::tool(),
         check_workflow::tool(),
         connect_nodes::tool(),
         create_workflow::tool(),
