@@ -71,7 +71,15 @@ pub fn detected(text: &str) -> Option<&'static str> {
     best.filter(|(n, _)| *n > 0).map(|(_, name)| name)
 }
 
-/// The same; English in doubt.
+/// The languages that share the most function words of a text, in their order; none where it has no such word.
+pub fn likeliest(text: &str) -> Vec<&'static str> {
+    let counted = counted(text);
+    let most = counted.iter().map(|(n, _)| *n).max().unwrap_or(0);
+    let best = counted.into_iter().filter(|(n, _)| *n > 0 && *n == most);
+    best.map(|(_, name)| name).collect()
+}
+
+/// The one of [`detected`]; English in doubt.
 pub fn language(text: &str) -> &'static str {
     detected(text).unwrap_or("en")
 }

@@ -5,9 +5,9 @@ use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{EditOp, Workflow};
 use serde_json::{Value, json};
 
-type Part<'a> = (&'a str, &'a str, f64, Value);
+pub(super) type Part<'a> = (&'a str, &'a str, f64, Value);
 
-fn chain(name: &str, parts: &[Part<'_>]) -> Workflow {
+pub(super) fn chain(name: &str, parts: &[Part<'_>]) -> Workflow {
     let nodes: Vec<Value> = parts
         .iter()
         .enumerate()
@@ -88,7 +88,7 @@ fn sync() -> Workflow {
     )
 }
 
-fn orders() -> Workflow {
+pub(super) fn orders() -> Workflow {
     let mut workflow = chain(
         "Orders",
         &[
@@ -161,7 +161,7 @@ fn support() -> Workflow {
 }
 
 /// The operations in short: what is set where, what comes, what goes, what is wired.
-fn told(workflow: &Workflow, request: &str) -> String {
+pub(super) fn told(workflow: &Workflow, request: &str) -> String {
     let answer = modify(workflow, request, Catalog::embedded());
     let mut lines = vec![format!("# {request}")];
     lines.extend(answer.ops.iter().map(|op| match op {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::insert::steps_of;
 use super::mention;
 use super::spot::source_of;
+use super::words;
 use crate::compile::existing::Patch;
 use crate::lexicon::rx;
 use crate::plan::{Cmp, Cond, Does, Step, Val};
@@ -83,13 +84,48 @@ fn target_of(patch: &Patch<'_>, what: &str, _kept: &[String]) -> Option<String> 
 
 pub(super) fn read_condition(text: &str) -> Option<Cond> {
     let clean = text.trim().trim_end_matches([',', ';', '.']).trim();
+    let turned = turned(clean);
+    turned
+        .iter()
+        .find_map(|text| as_said(text))
+        .or_else(|| as_said(clean))
+}
+
+/// A condition whose verb stands at its end ("das Budget über 5000 ist"), with the verb behind what it is about.
+fn turned(text: &str) -> Option<String> {
+    const VERB_LAST: &str = "de";
+    let ends = |class: &str| {
+        let places = words::places(text, VERB_LAST, class);
+        places.into_iter().find(|place| place.end == text.len())
+    };
+    if let Some(verb) = ends("exceeds") {
+        let rest = text.get(..verb.start)?.trim_end();
+        let (what, bound) = rest.rsplit_once(' ')?;
+        return Some(format!("{what} > {bound}"));
+    }
+    let verb = ends("final")?;
+    let rest = text.get(..verb.start)?.trim_end();
+    let parts = words::words(rest);
+    let article = words::places(rest, VERB_LAST, "article");
+    let first = article.iter().any(|place| place.start == 0);
+    let (about, _) = parts.get(usize::from(first))?;
+    let (head, tail) = (rest.get(..about.end)?, rest.get(about.end..)?.trim_start());
+    let equal = words::places(tail, VERB_LAST, "equal");
+    let equal = equal.into_iter().find(|place| place.start == 0);
+    let tail = equal.map_or(tail, |place| {
+        tail.get(place.end..).unwrap_or_default().trim_start()
+    });
+    (!tail.is_empty()).then(|| format!("{head} ist {tail}"))
+}
+
+fn as_said(clean: &str) -> Option<Cond> {
     let m = Masked::of(clean);
     if let Some(cond) = condition(&m, &m.text) {
         return Some(cond);
     }
     // "urgent tickets", "priority urgent"
     let is = rx(
-        r"^(?:the\s+|its\s+|die\s+|der\s+|das\s+|la\s+|el\s+|le\s+)?(.+?)\s+(?:is|are|equals|=|ist|sind|es|est)\s+(.+)$",
+        r"^(?:the\s+|its\s+|die\s+|der\s+|das\s+|la\s+|el\s+|le\s+)?(.+?)\s+(?:is|are|equals|=|ist|sind|es|vale|est|vaut)\s+(.+)$",
     );
     let c = is.captures(clean)?;
     let (left, right) = (c.get(1)?.as_str(), c.get(2)?.as_str());
@@ -129,7 +165,7 @@ pub(super) fn conditional(patch: &mut Patch<'_>, clause: &str, _kept: &[String])
 /// "Orders under 100 go to #small", "those that are not should be mailed": behind the branch that is there for them, else
 /// behind a branch of their own.
 pub(super) fn sorted_out(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) -> bool {
-    let Some(c) = rx(r"^\W*(?:but\s+|and\s+|aber\s+|und\s+)?(?P<who>.+?)\s+(?:should|must|shall|can|go(?:es)?|get|gets|are to|is to|are|is|soll(?:en)?|gehen|geht|werden|wird|kommen|kommt|deben?|van|va|se envían|doivent|doit|vont)\s+(?:instead\s+|also\s+|only\s+|just\s+)?(?P<what>(?:be |to be |get )?(?:to|mailed|e-mailed|sent|posted|written|saved|stored|added|go|goes|land|appended|logged|forwarded|an|in|nach|a|al|à|au|dans|per|by|into)\b.*)$")
+    let Some(c) = rx(r"^\W*(?:but\s+|and\s+|aber\s+|und\s+)?(?P<who>.+?)\s+(?:should|must|shall|can|go(?:es)?|get|gets|are to|is to|are|is|soll(?:en)?|gehen|geht|werden|wird|kommen|kommt|deben?|van|va|se envían|doivent|doit|vont)\s+(?:instead\s+|also\s+|only\s+|just\s+|auch\s+|también\s+|aussi\s+)?(?P<what>(?:be |to be |get )?(?:to|mailed|e-mailed|sent|posted|written|saved|stored|added|go|goes|land|appended|logged|forwarded|an|in|nach|a|al|à|au|dans|per|by|into)\b.*)$")
         .captures(clause)
     else {
         return false;
@@ -139,7 +175,10 @@ pub(super) fn sorted_out(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) 
     let rest = rx(
         r"^(?:(?:everything|anything|all) else|the rest|(?:all )?(?:the )?others?|alles andere|alle anderen|der rest|todo lo demás|lo demás|los demás|tout le reste|le reste|les autres)$",
     );
-    let (check, output) = if rest.is_match(who) {
+    let language = super::said::spoken(clause);
+    let (check, output) = if let Some(found) = by_size(patch, who, language) {
+        found
+    } else if rest.is_match(who) {
         match free_branch(patch) {
             Some(check) => (check, 1),
             None => return false,
@@ -159,6 +198,63 @@ pub(super) fn sorted_out(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) 
     }
     patch.after(&check, output, &steps, false);
     true
+}
+
+/// "Mail the small orders to X": behind the way that the one If with a number has for them.
+pub(super) fn sized(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
+    let Some((check, output)) = by_size(patch, clause, language) else {
+        return false;
+    };
+    let mut said = words::places(clause, language, "small");
+    said.extend(words::places(clause, language, "large"));
+    said.sort_by_key(|place| std::cmp::Reverse(place.start));
+    let mut work = clause.to_owned();
+    for place in said {
+        work.replace_range(place, "");
+    }
+    let steps = steps_of(work.trim());
+    if steps.is_empty() {
+        return false;
+    }
+    patch.after(&check, output, &steps, false);
+    true
+}
+
+/// Whether a clause tells items by their size, which only an If can.
+pub(super) fn tells_size(clause: &str, language: &str) -> bool {
+    ["small", "large"]
+        .iter()
+        .any(|size| words::has(clause, language, size))
+}
+
+/// The one If that compares with a number, and the output that what is small (or large) leaves it by.
+fn by_size(patch: &Patch<'_>, who: &str, language: &str) -> Option<(String, u32)> {
+    let large = match (
+        words::has(who, language, "small"),
+        words::has(who, language, "large"),
+    ) {
+        (true, false) => false,
+        (false, true) => true,
+        _ => return None,
+    };
+    let checks = mention::of_type(patch.workflow(), "if");
+    let asks = |name: String| {
+        let node = patch.workflow().node_by_name(&name)?;
+        let list = node.parameters()?.get("conditions")?.get("conditions")?;
+        let [only] = list.as_array()?.as_slice() else {
+            return None;
+        };
+        let asked = only.get("operator")?.get("operation")?.as_str()?;
+        let upward = match asked {
+            "gt" | "gte" => true,
+            "lt" | "lte" => false,
+            _ => return None,
+        };
+        Some((name, u32::from(upward != large)))
+    };
+    let mut found = checks.into_iter().filter_map(asks);
+    let one = found.next()?;
+    found.next().is_none().then_some(one)
 }
 
 /// "be mailed to X", "to #small": what is to be done, as it would be asked.

@@ -243,6 +243,15 @@ pub(super) fn service_swap(patch: &mut Patch<'_>, clause: &str, kept: &[String])
     false
 }
 
+/// Another service in the place of a node, with what the node says.
+pub(super) fn swap(patch: &mut Patch<'_>, node: &str, new: &str) -> bool {
+    let Some((service, mut args, verb)) = service_in(new, stores(patch, node)) else {
+        return false;
+    };
+    carry(patch, node, &mut args);
+    patch.replace_service(node, &service, verb, &args).is_some()
+}
+
 /// The service that a fragment names, with what it says about it.
 fn service_in(text: &str, store: bool) -> Option<(Service, Vec<Arg>, Verb)> {
     let (sends, adds) = (
@@ -309,6 +318,17 @@ fn carry(patch: &Patch<'_>, old: &str, args: &mut Vec<Arg>) {
                 },
             });
         }
+    }
+    let table = params
+        .get("table")
+        .map(|table| table.get("value").unwrap_or(table));
+    if let Some(table) = table.filter(|_| !has_role(args, &Role::Container)) {
+        args.push(Arg {
+            role: Role::Container,
+            value: Val::Lit {
+                value: table.clone(),
+            },
+        });
     }
     // columns that were filled one by one
     let columns = params

@@ -1,14 +1,17 @@
 //! Change requests on a workflow that exists: request → edit operations that touch only what is asked.
 //! Nodes named as untouchable never appear in an operation; ids, names and credentials stay. Pure and deterministic.
 
+mod bare;
 mod brain;
 mod branch;
 mod diff;
+mod exchange;
 mod failing;
 mod hold;
 mod insert;
 mod mention;
 mod named;
+mod only;
 mod phrase;
 mod recipient;
 mod refuse;
@@ -23,6 +26,8 @@ mod words;
 
 #[cfg(test)]
 mod asked_tests;
+#[cfg(test)]
+mod classes_tests;
 #[cfg(test)]
 mod modify_tests;
 #[cfg(test)]
@@ -40,7 +45,8 @@ pub(crate) use words::of_changes as words_of_changes;
 #[cfg(test)]
 pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
     let mut tables = vec![&slot::SLOTS, &named::KINDS];
-    tables.extend(words::TABLES.iter().map(|(_, table)| table));
+    let of_words = words::TABLES.iter().chain(&words::CLAUSES);
+    tables.extend(of_words.map(|(_, table)| table));
     tables
 }
 
@@ -104,6 +110,13 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         if wired(&mut patch, clause, spoken, catalog) {
             continue;
         }
+        let mut spoken_readers = SPOKEN_READERS.iter();
+        if spoken_readers.any(|reader| {
+            let read = |trial: &mut Patch<'_>| reader(trial, clause, spoken);
+            attempt(&read, &mut patch, clause, spoken)
+        }) {
+            continue;
+        }
         match placed(&mut patch, clause, spoken, &kept, &asked.changes) {
             Placed::Done(answer) => {
                 answers.extend(answer);
@@ -115,10 +128,15 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
             }
             Placed::Other => {}
         }
+        let mut by_any = |clause: &str| {
+            READERS.iter().any(|reader| {
+                let read = |trial: &mut Patch<'_>| reader(trial, clause, &kept);
+                attempt(&read, &mut patch, clause, spoken)
+            })
+        };
         let done = value::rename(existing, clause, &mut renames)
-            || READERS
-                .iter()
-                .any(|reader| attempt(*reader, &mut patch, clause, spoken, &kept));
+            || by_any(clause)
+            || bare::quoted(clause, spoken).is_some_and(|clause| by_any(&clause));
         if !done {
             unread.push(clause.clone());
         }
@@ -223,6 +241,11 @@ const READERS: &[Reader] = &[
     spot::prepared,
     spot::appended,
 ];
+
+/// One that knows the words of changes of a language: it sees the clause before those that look for values.
+type SpokenReader = fn(&mut Patch<'_>, &str, &str) -> bool;
+
+const SPOKEN_READERS: &[SpokenReader] = &[exchange::exchanged, only::only, branch::sized];
 
 /// What became of a clause that may set what is there.
 enum Placed<'c> {
@@ -361,6 +384,24 @@ fn overreaches(before: &Workflow, after: &Workflow, clause: &str, language: &str
             .any(|text| !known.contains(text) && words::is_all(text, language, "pronoun"))
 }
 
+/// Whether new steps take every item, where the clause says which ones.
+fn is_unsorted(before: &Workflow, after: &Workflow, clause: &str, language: &str) -> bool {
+    let says = only::is_conditional(clause, language) || branch::tells_size(clause, language);
+    let is_new = |node: &&Node| before.node(&node.id()).is_none();
+    let sorts = |node: &Node| {
+        let short = agentctl_n8n::short_type(node.node_type());
+        ["if", "filter", "switch"].contains(&short)
+    };
+    let new: Vec<&Node> = after.nodes.iter().filter(is_new).collect();
+    let behind = |node: &&Node| {
+        let mut into = after
+            .edges()
+            .filter(|(_, _, _, link)| link.node == node.name());
+        into.any(|(from, ..)| after.node_by_name(from).is_some_and(sorts))
+    };
+    says && !new.is_empty() && !new.iter().any(|node| sorts(node) || behind(node))
+}
+
 /// The texts of a value.
 fn leaves(value: &serde_json::Value, out: &mut Vec<String>) {
     match value {
@@ -372,15 +413,17 @@ fn leaves(value: &serde_json::Value, out: &mut Vec<String>) {
 }
 
 /// Lets a reader try. What it did counts only when everything that the clause names is in it; otherwise it is taken back.
-fn attempt(
-    reader: Reader,
-    patch: &mut Patch<'_>,
+fn attempt<'a>(
+    read: &dyn Fn(&mut Patch<'a>) -> bool,
+    patch: &mut Patch<'a>,
     clause: &str,
     language: &str,
-    kept: &[String],
 ) -> bool {
     let mut trial = patch.clone();
-    if !reader(&mut trial, clause, kept) || trial.workflow() == patch.workflow() {
+    if !read(&mut trial) || trial.workflow() == patch.workflow() {
+        return false;
+    }
+    if is_unsorted(patch.workflow(), trial.workflow(), clause, language) {
         return false;
     }
     if overreaches(patch.workflow(), trial.workflow(), clause, language) {

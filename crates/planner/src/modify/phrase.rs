@@ -30,14 +30,14 @@ pub(super) fn read_request(request: &str, names: &[&str], is_one: &dyn Fn(&str) 
             let (change, keep) = split_keep(&sentence);
             asked.protected.push(keep);
             if let Some(change) = change {
-                asked.changes.extend(clauses(&change));
+                asked.changes.extend(clauses(&change, names));
             }
             continue;
         }
         if has(AS_NOW, &sentence) {
             continue;
         }
-        asked.changes.extend(clauses(&sentence));
+        asked.changes.extend(clauses(&sentence, names));
     }
     asked
 }
@@ -130,7 +130,7 @@ fn sentences(text: &str, names: &[&str]) -> Vec<String> {
 const STARTS: &str = r"(?i)^(?:please |bitte |also |then |additionally |in addition |zusätzlich |außerdem |además |en plus |por favor |s'il te plaît )*(?:change|set|switch|replace|swap|exchange|use|keep|throw|get rid|take|cut|trim|shorten|cap|lift|bump|run|push|publish|translate|summari[sz]e|filter|sort|dedupe|deduplicate|wait|pause|create|upload|forward|schedule|start|connect|ask|mail|ping|drop|extend|shift|hang|attach|lass|kürze?|begrenz|erhöhe?|senke?|reduzier|wirf|schalt|deaktivier|aktivier|verschieb|tauche?|behalt|starte|hänge?|erstell|melde|benachrichtig|warte|filter|leg|gib|mach|führe|aumenta|sube|baja|reduce|limita|renombra|desactiva|activa|crea|publica|notifica|avisa|espera|filtra|haz|dale|deja|ejecuta|pase|augmente|diminue|baisse|réduis|limite|désactive|active|crée|publie|préviens|attends|filtre|donne|exécute|lance|garde|add|give|remove|delete|drop|rename|move|let|make|send|post|write|notify|increase|decrease|raise|lower|reduce|limit|turn|enable|disable|retry|insert|append|log|save|store|after|before|when|if|only|instead|in batches|in stapeln|en lotes|par lots|update|alert|tell|put|skip|run|ändere|änder|setz|ersetz|tausch|füge?|ergänz|entfern|lösch|benenn|nimm|verwend|nutze|schick|sende|schreib|speicher|wenn|nach|vor|cambia|pon|reemplaza|sustituye|añade|agrega|quita|elimina|usa|envía|manda|guarda|si|cuando|después|antes|remplace|ajoute|supprime|enlève|utilise|envoie|écris|enregistre|quand|après|avant|renomme|modifie|mets)\b";
 
 /// Clauses of a sentence. "A and B" is cut only where B starts a change of its own.
-fn clauses(sentence: &str) -> Vec<String> {
+fn clauses(sentence: &str, names: &[&str]) -> Vec<String> {
     // a condition and its "everything else" belong together
     if has(
         r"\b(?:only|nur|solo|seulement|when|if|wenn|falls|si|cuando|quand)\b.*\b(?:everything else|anything else|all (?:the )?(?:others?|rest)|the rest|otherwise|else|alles andere|sonst|andernfalls|ansonsten|todo lo demás|lo demás|si no|de lo contrario|sinon|tout le reste|les autres)\b",
@@ -150,7 +150,7 @@ fn clauses(sentence: &str) -> Vec<String> {
             || head.matches('"').count() % 2 == 1;
         // "after the agent has answered, write …" is one clause
         let opening = has(
-            r"(?i)^(?:after|before|when|if|once|nach|bevor|wenn|sobald|después|antes|cuando|si|après|avant|quand)\b",
+            r"(?i)^(?:(?:but|aber|pero|mais)\s+)?(?:(?:only|just|nur|solo|sólo|seulement|uniquement)\s+)?(?:after|before|when|if|once|nach|bevor|wenn|sobald|después|antes|cuando|si|après|avant|quand)\b",
             head.rsplit("; ").next().unwrap_or(head),
         ) && found.as_str().starts_with(',')
             && !has(r"\b(?:and|und|y|et)\b", found.as_str());
@@ -159,12 +159,34 @@ fn clauses(sentence: &str) -> Vec<String> {
             r"^(?:and |und |y |et )?(?:if|when|wenn|falls|si|cuando|quand)\s+(?:it|they|that|es|er|sie|das|ça|cela)?\s*(?:still|then|again|auch dann|immer noch|trotzdem|aún|todavía|encore|toujours|all|alle)\b",
             tail,
         );
+        // "send it only, if …" is one clause
+        let only = has(
+            r"(?i)\b(?:only|just|nur|solo|sólo|seulement|uniquement)\b[^,;]{0,40}$",
+            head,
+        ) && has(
+            r"(?i)^(?:when|if|wenn|falls|si|cuando|quand|lorsque)\b",
+            tail,
+        );
+        // "…, after Mail report" says where
+        let place = has(
+            r"(?i)^(?:(?:right|directly|direkt|just)\s+)?(?:after|behind|before|nach|hinter|vor|después de|tras|antes de|après|avant)\s",
+            tail,
+        ) && names.iter().any(|name| {
+            let named = tail.to_lowercase().ends_with(&name.to_lowercase());
+            named && tail.split_whitespace().count() <= name.split_whitespace().count() + 2
+        });
         // somebody or something else is told what it should do
         let own_subject = has(
             r"^\S+(?:\s+\S+){0,3}?\s+(?:should|must|shall|gets?|has to|have to|soll(?:en)?|muss|müssen|bekommt|bekommen|erhält|debe|deben|doit|doivent)\b",
             tail,
         ) && !has(r"^(?:which|that|who|it|they|der|die|das|que|qui)\b", tail);
-        if quoted || opening || goes_on || !(rx(STARTS).is_match(tail) || own_subject) {
+        if quoted
+            || opening
+            || goes_on
+            || only
+            || place
+            || !(rx(STARTS).is_match(tail) || own_subject)
+        {
             continue;
         }
         out.push(head.trim().to_owned());

@@ -3,9 +3,17 @@
 use super::{mention, wire, words};
 use agentctl_n8n::Workflow;
 
-/// The language of a message: as its function words say, else its words of changes ("Trenne Archive").
+/// The language of a message: as its function words say, where they leave several its words of changes ("Trenne Archive").
 pub(crate) fn spoken(message: &str) -> &'static str {
-    agentctl_kit::language::detected(message).unwrap_or_else(|| words::most_of(message))
+    let likely = agentctl_kit::language::likeliest(message);
+    match likely.as_slice() {
+        [] => {
+            let all: Vec<&str> = agentctl_kit::language::languages().collect();
+            words::most_of(message, &all)
+        }
+        several => words::most_of(message, several),
+    }
+    .unwrap_or("en")
 }
 
 /// Whether a class of words (`knowledge/lang/*/change.tsv`) stands anywhere in a message.
@@ -15,10 +23,7 @@ pub(crate) fn is_said(message: &str, language: &str, class: &str) -> bool {
 
 /// Whether a message begins with a class of words.
 pub(crate) fn begins(message: &str, language: &str, class: &str) -> bool {
-    let first = words::words(message);
-    let first = first.first().map(|(range, _)| range.start);
-    let places = words::places(message, language, class);
-    places.iter().any(|place| Some(place.start) == first)
+    words::begins(message, language, class)
 }
 
 /// The nodes that a message names by their whole names, in its order.

@@ -434,7 +434,7 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     let before = at.checked_sub(1).and_then(|i| clause.chart.items.get(i));
     let compared =
         before.is_some_and(|i| ["more", "less"].iter().any(|c| i.is(c)) && !i.tells("or"));
-    if old.is_empty() && !compared {
+    if old.is_empty() && !compared && !is_bare(clause, *at) {
         return Read::Other;
     }
     let mut fitting: Vec<String> = bounds
@@ -454,6 +454,23 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
         },
         _ => Read::Which(number.to_string(), fitting),
     }
+}
+
+/// "Make it 400": whether a clause says nothing besides its number.
+fn is_bare(clause: &Clause<'_>, number: usize) -> bool {
+    let Some(number) = clause.chart.items.get(number) else {
+        return false;
+    };
+    let classes = ["bare", "filler", "instead", "better", "pronoun"];
+    let places = classes
+        .iter()
+        .flat_map(|class| words::places(clause.text, clause.language, class));
+    let taken: Vec<Range<usize>> = places.chain([number.from..number.to]).collect();
+    words::words(clause.text).iter().all(|(word, _)| {
+        taken
+            .iter()
+            .any(|place| place.start <= word.start && word.end <= place.end)
+    })
 }
 
 /// The nodes that compare with one number, and the number.

@@ -100,6 +100,14 @@ pub(super) fn wired(
     let named = said(&before, clause);
     let has = |class: &str| words::has(clause, language, class);
     match named.as_slice() {
+        [] if has("unlink") => {
+            // "the memory", "the memory from the agent": by what they are
+            let meant = super::mention::all(&before, clause);
+            let serves = |name: &&String| gives(&before, name, catalog) != MAIN;
+            if let [one] = meant.iter().filter(serves).collect::<Vec<_>>().as_slice() {
+                free(patch.workflow_mut(), one);
+            }
+        }
         [one] if has("unlink") => free(patch.workflow_mut(), &one.node),
         [a, b] if has("unlink") => part(patch.workflow_mut(), &a.node, &b.node),
         [a, b] => {
@@ -143,7 +151,14 @@ pub(super) fn beside(
         let rest = clause
             .get(said.to..)?
             .trim_start_matches(['?', '!', '.', '\'', '"']);
-        let work = rest.trim_start().strip_prefix(',')?;
+        let rest = rest.trim_start();
+        let right_there = words(clause.get(..said.from)?).len() <= NEAR;
+        let goes_on = rest.contains(", ") || words::begins(rest, language, "auxiliary");
+        let work = match rest.strip_prefix(',') {
+            Some(work) => work,
+            None if right_there && !goes_on && !rest.is_empty() => rest,
+            None => return None,
+        };
         Some((said.node, work.trim().to_owned()))
     })?;
     Some((anchor, work, behind))

@@ -1,4 +1,5 @@
-//! Words of changes ("instead", "also", "off", "gone"): the classes of `knowledge/lang/*/change.tsv`, found in a clause.
+//! Words of changes ("instead", "also", "off", "gone"): the classes of `knowledge/lang/*/change.tsv`, found in a clause; and those of
+//! how a clause is made (`clause.tsv` beside them).
 
 use crate::compile::words::fold;
 use crate::lex::{Table, by_language};
@@ -9,22 +10,37 @@ use std::sync::LazyLock;
 const LONGEST_GAP: usize = 4;
 
 pub(super) const TABLES: [(&str, Table); 4] = by_language!("change.tsv", 2, "../../");
+/// What is no change by itself, but says how a clause is made.
+pub(super) const CLAUSES: [(&str, Table); 4] = by_language!("clause.tsv", 2, "../../");
 
 type Class = (&'static str, Vec<Vec<String>>);
+type Tables = LazyLock<Vec<Vec<Class>>>;
 
-fn classes(language: &str) -> &'static [Class] {
-    static ALL: LazyLock<Vec<Vec<Class>>> = LazyLock::new(|| {
-        let read = |(_, table): &(&str, Table)| {
-            let classes = table.rows().filter_map(|cells| match cells.as_slice() {
-                [class, forms, ..] => Some((*class, forms.split('|').map(parts).collect())),
-                _ => None,
-            });
-            classes.collect()
-        };
-        TABLES.iter().map(read).collect()
-    });
+fn read(tables: &'static [(&'static str, Table); 4]) -> Vec<Vec<Class>> {
+    let read = |(_, table): &'static (&str, Table)| {
+        let classes = table.rows().filter_map(|cells| match cells.as_slice() {
+            [class, forms, ..] => Some((*class, forms.split('|').map(parts).collect())),
+            _ => None,
+        });
+        classes.collect()
+    };
+    tables.iter().map(read).collect()
+}
+
+fn of_language(all: &'static Tables, language: &str) -> &'static [Class] {
     let at = TABLES.iter().position(|(l, _)| *l == language);
-    ALL.get(at.unwrap_or(0)).map_or(&[], Vec::as_slice)
+    all.get(at.unwrap_or(0)).map_or(&[], Vec::as_slice)
+}
+
+/// The classes of words of changes.
+fn classes(language: &str) -> &'static [Class] {
+    static ALL: Tables = LazyLock::new(|| read(&TABLES));
+    of_language(&ALL, language)
+}
+
+fn of_clauses(language: &str) -> &'static [Class] {
+    static ALL: Tables = LazyLock::new(|| read(&CLAUSES));
+    of_language(&ALL, language)
 }
 
 fn parts(form: &str) -> Vec<String> {
@@ -52,7 +68,8 @@ pub(super) fn words(text: &str) -> Vec<(Range<usize>, String)> {
 /// Where a class of words stands in a text: each place, in bytes.
 pub(super) fn places(text: &str, language: &str, class: &str) -> Vec<Range<usize>> {
     let words = words(text);
-    let forms = classes(language).iter().filter(|(name, _)| *name == class);
+    let all = classes(language).iter().chain(of_clauses(language));
+    let forms = all.filter(|(name, _)| *name == class);
     let mut found = Vec::new();
     for form in forms.flat_map(|(_, forms)| forms) {
         for at in 0..words.len() {
@@ -78,22 +95,29 @@ pub(super) fn has(text: &str, language: &str, class: &str) -> bool {
     !places(text, language, class).is_empty()
 }
 
-/// The language whose words of changes a text has most of; English where none has more.
-pub(super) fn most_of(text: &str) -> &'static str {
-    let count = |language: &str| {
-        let classes = classes(language).iter();
-        classes
-            .map(|(class, _)| places(text, language, class).len())
-            .sum::<usize>()
+/// Whether a text begins with a class of words.
+pub(super) fn begins(text: &str, language: &str, class: &str) -> bool {
+    let first = words(text).first().map(|(range, _)| range.start);
+    let places = places(text, language, class);
+    places.iter().any(|place| Some(place.start) == first)
+}
+
+/// Of these languages the one whose words of changes a text has most of, else of whose clauses; the first where none has more.
+pub(super) fn most_of(text: &str, among: &[&'static str]) -> Option<&'static str> {
+    let count = |language: &str, of: &'static [Class]| {
+        let found = of
+            .iter()
+            .map(|(class, _)| places(text, language, class).len());
+        found.sum::<usize>()
     };
-    let mut most = ("en", count("en"));
-    for (language, _) in TABLES {
-        let found = count(language);
-        if found > most.1 {
-            most = (language, found);
-        }
-    }
-    most.0
+    let most = |of: fn(&str) -> &'static [Class]| {
+        let counted = among.iter().rev().map(|l| (count(l, of(l)), *l));
+        let (found, language) = counted.max_by_key(|(found, _)| *found)?;
+        (found > 0).then_some(language)
+    };
+    most(classes)
+        .or_else(|| most(of_clauses))
+        .or_else(|| among.first().copied())
 }
 
 /// Whether a text is nothing but one form of a class.

@@ -1,0 +1,64 @@
+//! "Only if C, X", "X only when C": a condition ahead of the step that is meant, and of the first that acts where none is named.
+
+use super::branch::read_condition;
+use super::hold::first_acting;
+use super::mention;
+use super::words::{self, words};
+use crate::chart::chart;
+use crate::compile::existing::Patch;
+
+/// Where "only" and the "if" behind it stand; None: it is no such condition.
+fn place(clause: &str, language: &str) -> Option<(usize, usize)> {
+    let only = words::places(clause, language, "only");
+    let only = only.iter().min_by_key(|place| place.start)?;
+    let ifs = words::places(clause, language, "if");
+    let one = ifs.iter().filter(|place| place.start >= only.end);
+    let one = one.min_by_key(|place| place.start)?;
+    Some((one.start, one.end))
+}
+
+/// Whether a clause makes something depend on a condition.
+pub(super) fn is_conditional(clause: &str, language: &str) -> bool {
+    place(clause, language).is_some()
+}
+
+/// Whether a text says nothing besides "only", "but", "please".
+fn says_nothing(text: &str, language: &str) -> bool {
+    let mut taken = words::places(text, language, "only");
+    // "ne … que" holds more than itself.
+    taken.retain(|place| text.get(place.clone()).is_some_and(|t| words(t).len() <= 2));
+    taken.extend(words::places(text, language, "filler"));
+    words(text).iter().all(|(word, _)| {
+        taken
+            .iter()
+            .any(|place| place.start <= word.start && word.end <= place.end)
+    })
+}
+
+pub(super) fn only(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
+    let otherwise = chart(clause, language).items.iter().any(|i| i.is("else"));
+    let Some((from, to)) = place(clause, language).filter(|_| !otherwise) else {
+        return false;
+    };
+    let (mut what, mut when) = (
+        clause.get(..from).unwrap_or_default(),
+        clause.get(to..).unwrap_or_default(),
+    );
+    if says_nothing(what, language)
+        && let Some((condition, work)) = when.split_once(", ")
+    {
+        (what, when) = (work, condition);
+    }
+    let flows_into = |name: &String| !patch.leads_to(name).is_empty();
+    let target = match says_nothing(what, language) {
+        true => first_acting(patch, "", &[]),
+        false => mention::one(patch.workflow(), what, &[]).filter(flows_into),
+    };
+    match (target, read_condition(when)) {
+        (Some(target), Some(condition)) => {
+            patch.gate(&target, &condition, &[]);
+            true
+        }
+        _ => false,
+    }
+}
