@@ -465,7 +465,9 @@ fn is_bare(clause: &Clause<'_>, number: usize) -> bool {
     let places = classes
         .iter()
         .flat_map(|class| words::places(clause.text, clause.language, class));
-    let taken: Vec<Range<usize>> = places.chain([number.from..number.to]).collect();
+    let taken: Vec<Range<usize>> = places
+        .chain(std::iter::once(number.from..number.to))
+        .collect();
     words::words(clause.text).iter().all(|(word, _)| {
         taken
             .iter()
