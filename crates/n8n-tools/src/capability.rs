@@ -29,6 +29,7 @@ pub const READ_VERSIONS: Capability = Capability::named("read-versions");
 pub const SEARCH_NODES: Capability = Capability::named("search-nodes");
 pub const SEARCH_TEMPLATES: Capability = Capability::named("search-templates");
 pub const NODE_SCHEMA: Capability = Capability::named("node-schema");
+pub const CHECK_NODES: Capability = Capability::named("check-nodes");
 pub const READ_SKILLS: Capability = Capability::named("read-skills");
 pub const READ_LEARNINGS: Capability = Capability::named("read-learnings");
 pub const SUBMIT_REQUEST: Capability = Capability::named("submit-request");

@@ -33,6 +33,7 @@ const CAPABILITIES: &[(Capability, Does)] = &[
     // A search goes to n8n's own library.
     (can::SEARCH_TEMPLATES, Does::Egress),
     (can::NODE_SCHEMA, Does::Read),
+    (can::CHECK_NODES, Does::Read),
     (can::READ_SKILLS, Does::Read),
     (can::READ_LEARNINGS, Does::Read),
     (can::WRITE_LEARNINGS, Does::Change),

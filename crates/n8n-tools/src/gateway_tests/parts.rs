@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 const PARTS: &str = "
 roles:
   joiner: [get-workflow, edit-structure, validate-draft, validate-part]
-  finder: [node-schema]
+  finder: [check-nodes]
   setter: [get-workflow, edit-parameters, read-parameters, validate-part]
 limits: {max_tool_calls: 40, max_identical_calls: 3}
 ";

@@ -63,7 +63,7 @@ fn found() -> Value {
 pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<CheckNodes>(Head::new(
         "check_nodes",
-        can::NODE_SCHEMA,
+        can::CHECK_NODES,
         "Check what you found against the catalog before you answer: each type and version is there, and each named parameter changes which connections the node has. Gives nodes_found back.",
         CheckNodes::schema,
     ))
