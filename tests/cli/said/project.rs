@@ -91,6 +91,9 @@ fn doctor() {
     ✓ model: offline (no key, no network; reads plain requests)
     ✓ backend: embedded (no .mcp.json names an n8n): workflow files in workflows/; it cannot execute workflows, tests are reported as not executed
     - runs: none yet
+    ✓ sessions: in memory/agentctl.db
+    ✓ serve: assistant, front-door, research on http://127.0.0.1:[PORT]; clients: local (bearer)
+      hint: agentctl serve --check tells each door
     - mcp: no .mcp.json; the embedded backend needs none
     ");
     project.write("agentctl.toml", "[models]\ndefault = 7\n");
@@ -109,6 +112,10 @@ fn doctor() {
     ✗ backend: ./agentctl.toml:2: invalid type: integer `7`, expected a string
       hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])
     - runs: none yet
+    ✗ sessions: ./agentctl.toml:2: invalid type: integer `7`, expected a string
+      hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])
+    ! serve: ./agentctl.toml:2: invalid type: integer `7`, expected a string
+      hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])
     - mcp: no .mcp.json; the embedded backend needs none
     ");
 }
