@@ -121,18 +121,15 @@ impl N8n {
     }
 }
 
-/// The parameters that change a node's connections, as it is without any, and with each of the values that are named.
+/// The parameters that can change a node's connections: as it is without any, and with each of the values that are named.
 fn changing(known: &NodeDescription, named: &[Parameter]) -> BTreeSet<String> {
     let set = named.iter().flat_map(|parameter| {
         let values = parameter.possible_values.iter().take(MOST);
         values.map(|value| Map::from_iter([(parameter.name.clone(), value.clone())]))
     });
-    let mut all = BTreeSet::new();
-    for parameters in [Map::new()].into_iter().chain(set) {
-        let paths = known.port_parameters(&parameters);
-        all.extend(paths.into_iter().map(|path| first(path).to_owned()));
-    }
-    all
+    let all = [Map::new()].into_iter().chain(set);
+    all.flat_map(|parameters| known.possible_port_parameters(&parameters))
+        .collect()
 }
 
 /// The parameter that a path is in.

@@ -45,7 +45,9 @@ fn example(schema: &Value) -> Value {
     if let Some(first) = schema["enum"].as_array().and_then(|list| list.first()) {
         return first.clone();
     }
-    match schema["type"].as_str() {
+    // Of several types the first.
+    let kind = schema["type"].get(0).unwrap_or(&schema["type"]);
+    match kind.as_str() {
         Some("integer" | "number") => json!(1),
         Some("boolean") => json!(true),
         Some("object") => match schema["properties"].as_object() {

@@ -12,6 +12,9 @@ use super::values::View;
 /// What a node is about, for every type that has them.
 pub const ABOUT: [&str; 2] = ["resource", "operation"];
 
+/// So many choices of a node's parameters are tried at most.
+const MOST_CHOICES: usize = 500;
+
 impl NodeDescription {
     /// The paths below these parameters that make the structure, as they are now: what the ports follow from, what sorts the items
     /// onto them (a parameter of n8n's type `filter`), and [`ABOUT`]. A path stands for all that is below it.
@@ -47,6 +50,34 @@ impl NodeDescription {
             }
         }
         paths
+    }
+
+    /// The names of the parameters that the inputs and outputs can follow from: as these parameters are, and with each of the
+    /// choices of those that are found so. At most [`MOST_CHOICES`] choices are tried.
+    pub fn possible_port_parameters(&self, params: &Map<String, Value>) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        let mut tried = 0;
+        let mut open = vec![params.clone()];
+        while let Some(set) = open.pop() {
+            let paths = self.port_parameters(&set);
+            let names = paths.into_iter().map(|path| name_of(path).to_owned());
+            for name in names.collect::<BTreeSet<String>>() {
+                if !all.insert(name.clone()) {
+                    continue;
+                }
+                let properties = self.properties.named(&name).map(|(_, p)| p);
+                for choice in properties.flat_map(|p| &p.options) {
+                    if tried == MOST_CHOICES {
+                        return all;
+                    }
+                    tried += 1;
+                    let mut next = set.clone();
+                    next.insert(name.clone(), choice.value.clone());
+                    open.push(next);
+                }
+            }
+        }
+        all
     }
 
     /// The parameters that decide whether the one of this name is shown.

@@ -54,6 +54,20 @@ fn what_the_ports_follow_from_and_what_sorts_items_is_structure() {
     );
 }
 
+/// What shows only with another choice counts, too; what changes no port does not.
+#[test]
+fn every_choice_is_looked_at_for_what_can_change_the_ports() {
+    let catalog = Catalog::embedded();
+    let possible = |name: &str| {
+        let known = catalog.lookup(name, None).known().unwrap();
+        known.possible_port_parameters(&serde_json::Map::new())
+    };
+    let switch = possible("n8n-nodes-base.switch");
+    assert!(switch.contains("mode") && switch.contains("numberOutputs"));
+    assert!(!switch.contains("looseTypeValidation"));
+    assert!(possible("n8n-nodes-base.slack").is_empty());
+}
+
 /// Each type whose ports are computed: other values of what is not read leave the ports as they are.
 #[test]
 fn what_is_not_read_changes_no_port() {
