@@ -6,10 +6,11 @@ use crate::config::Config;
 use agentctl_engine::gateway::ForeignTools;
 use agentctl_engine::pack::Pack;
 use agentctl_host::home;
+use agentctl_host::reach::Addresses;
 use agentctl_mcp::Servers;
 use agentctl_n8n_tools::Callable;
 use agentctl_n8n_tools::backend::Backend;
-use agentctl_tools::{Addresses, Mode, Surroundings, Tools, Workflows};
+use agentctl_tools::{Mode, Surroundings, Tools, Workflows};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -42,6 +42,7 @@ use crate::trust::{MAX_SETTINGS, SETTINGS};
 use agentctl_base::{plain_http::PlainHttp, secrets};
 use agentctl_engine::{pack::Tier, store::Budgets};
 use agentctl_host::files::read_regular_text;
+use agentctl_host::reach::Addresses;
 use agentctl_models::{
     ModelName, Price,
     provider::{SchemaForm, TimeLimits},
@@ -49,7 +50,6 @@ use agentctl_models::{
 use agentctl_n8n::rehearsal::Hosts;
 use agentctl_n8n_tools::backend::BackendName;
 use agentctl_qa::waiver::{self, BadWaiver, Waiver};
-use agentctl_tools::Addresses;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};

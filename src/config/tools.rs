@@ -1,7 +1,7 @@
 //! `[tools]`: which addresses of this machine and of private networks the tools of a pack's files may reach. Only the user says so.
 
 use super::{ConfigError, Lines, Origin};
-use agentctl_tools::Addresses;
+use agentctl_host::reach::Addresses;
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -14,3 +14,5 @@ mod http_tests;
 pub mod key;
 pub mod machine;
 pub mod process;
+#[cfg(feature = "http")]
+pub mod reach;

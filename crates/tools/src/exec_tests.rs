@@ -191,7 +191,7 @@ fn what_is_missing_is_named() {
         let surroundings = Surroundings {
             mode: Mode::Auto,
             variable: |_| None,
-            allow: crate::Addresses::default(),
+            allow: agentctl_host::reach::Addresses::default(),
             servers: None,
             workflows: None,
             root: None,

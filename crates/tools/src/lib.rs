@@ -1,7 +1,6 @@
 //! The tools that a pack's files declare: what each kind does outside. Everything that decides about a call (role, policy, budget,
 //! journal) is the gateway's; here a call that was allowed is made, or refused because of where it would go. Knows no pack.
 
-mod address;
 mod answer;
 mod builtin;
 mod call;
@@ -17,7 +16,6 @@ mod registry;
 mod seen;
 mod toolset;
 
-pub use address::{Addresses, BadAddress};
 pub use direct::{Came, Given};
 pub use mcp::NAME as MCP;
 pub use mock::Mode;

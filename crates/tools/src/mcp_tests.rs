@@ -60,7 +60,7 @@ fn tools(
     let surroundings = Surroundings {
         mode: Mode::Auto,
         variable: |_| None,
-        allow: crate::Addresses::default(),
+        allow: agentctl_host::reach::Addresses::default(),
         servers: Some(servers),
         workflows: None,
         root: None,

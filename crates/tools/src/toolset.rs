@@ -1,6 +1,5 @@
 //! The declared tools as a toolset: heads for models and policies, and a call for each.
 
-use crate::address::Addresses;
 use crate::builtin::Library;
 use crate::call::Call;
 use crate::kind::{KINDS, Work};
@@ -15,6 +14,7 @@ use agentctl_engine::pack::{DeclaredTool, ToolKind};
 use agentctl_engine::store::Event;
 use agentctl_engine::toolset::{Arguments, Cx, Fault, Head, Parsed, Settling, Toolset};
 use agentctl_engine::vocabulary::Capability;
+use agentctl_host::reach::Addresses;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;

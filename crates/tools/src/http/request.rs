@@ -1,7 +1,6 @@
 //! One request of `kind: http`: put together, sent to the one address that was judged, tried again where that can help.
 
 use super::{Auth, Spec};
-use crate::address::{is_listed, judged, resolved};
 use crate::answer::{FAILED, Sent, may_retry, outcome};
 use crate::call::{ADDRESS, Call, deny};
 use crate::kind::Work;
@@ -9,14 +8,13 @@ use crate::places::{Piece, as_text, body, filled, pieces};
 use crate::toolset::Surroundings;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::Outcome;
+use agentctl_host::reach::{self, NoWay};
 use serde_json::{Map, Value};
-use std::net::SocketAddr;
 use std::time::Duration;
 use url::Url;
 
 /// Waited before the first retry, and twice as long before each further one.
 const WAIT: Duration = Duration::from_millis(250);
-const CONNECT: Duration = Duration::from_secs(10);
 
 impl Work for Spec {
     /// The first variable that is not set.
@@ -64,17 +62,13 @@ async fn request(
         url.query_pairs_mut().extend_pairs(&query);
     }
     let allow = &call.shared.surroundings.allow;
-    let found = resolved(&url)
-        .await
-        .map_err(|why| Outcome::failed(why, FAILED, "say that it did not work"))?;
-    let at = judged(&url, &found, allow).map_err(refused)?;
-    if url.scheme() != "https" && spec.auth.is_some() && !is_listed(&url, at, allow) {
-        return Err(refused(format!(
-            "credentials would go to {} without https",
-            url.host_str().unwrap_or_default()
-        )));
-    }
-    let client = client(&url, at, call.made.tool.limits.timeout_s);
+    let at = reach::way(&url, allow, spec.auth.is_some()).await;
+    let at = at.map_err(|no| match no {
+        NoWay::Unknown(why) => Outcome::failed(why, FAILED, "say that it did not work"),
+        NoWay::Forbidden(why) => refused(why),
+    })?;
+    let timeout = Duration::from_secs(call.made.tool.limits.timeout_s);
+    let client = reach::client(&url, at).timeout(timeout).build();
     let client = client.map_err(|e| Outcome::failed(e.to_string(), FAILED, ""))?;
     let method =
         reqwest::Method::from_bytes(spec.method.as_bytes()).unwrap_or(reqwest::Method::GET);
@@ -138,20 +132,7 @@ fn address(
             }
         }
     }
-    let url = Url::parse(&text).map_err(|e| Some(format!("the address is no URL: {e}")))?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err(Some(format!(
-            "the address is not http or https but {}",
-            url.scheme()
-        )));
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(Some(
-            "the address holds a user's name; credentials come from variables of their own"
-                .to_owned(),
-        ));
-    }
-    Ok(url)
+    Url::parse(&text).map_err(|e| Some(format!("the address is no URL: {e}")))
 }
 
 /// A value as one segment of a path: every byte that means something there is written as %XX.
@@ -167,19 +148,8 @@ fn segment(value: &str) -> String {
     out
 }
 
-/// A client that reaches this one address, follows nothing and asks no proxy.
-fn client(url: &Url, at: SocketAddr, timeout_s: u64) -> reqwest::Result<reqwest::Client> {
-    agentctl_host::http::client()
-        .no_proxy()
-        .redirect(reqwest::redirect::Policy::none())
-        .resolve(url.host_str().unwrap_or_default(), at)
-        .connect_timeout(CONNECT)
-        .timeout(Duration::from_secs(timeout_s))
-        .build()
-}
-
 async fn send(request: reqwest::RequestBuilder, max_bytes: u64) -> Sent {
-    let mut response = match request.send().await {
+    let response = match request.send().await {
         Ok(response) => response,
         Err(e) if e.is_connect() || e.is_builder() => {
             return Sent::Not("the server cannot be reached".to_owned());
@@ -187,26 +157,10 @@ async fn send(request: reqwest::RequestBuilder, max_bytes: u64) -> Sent {
         Err(e) => return lost(&e),
     };
     let status = response.status().as_u16();
-    let packed = response.headers().get(reqwest::header::CONTENT_ENCODING);
-    if packed.is_some_and(|how| how != "identity") {
-        let why = "the answer is packed, which was not asked for".to_owned();
-        return Sent::Unreadable { status, why };
-    }
-    let mut body: Vec<u8> = Vec::new();
-    loop {
-        match response.chunk().await {
-            Ok(None) => return Sent::Answered { status, body },
-            Ok(Some(chunk)) => {
-                let length =
-                    u64::try_from(body.len().saturating_add(chunk.len())).unwrap_or(u64::MAX);
-                if length > max_bytes {
-                    let why = format!("the answer is larger than {max_bytes} bytes");
-                    return Sent::Unreadable { status, why };
-                }
-                body.extend_from_slice(&chunk);
-            }
-            Err(e) => return lost(&e),
-        }
+    match reach::body(response, max_bytes).await {
+        reach::Body::Whole(body) => Sent::Answered { status, body },
+        reach::Body::Unreadable(why) => Sent::Unreadable { status, why },
+        reach::Body::Lost(e) => lost(&e),
     }
 }
 

@@ -64,3 +64,30 @@ fn the_user_allows_addresses_ports_networks_and_names() {
     assert!(Addresses::of(["10.0.0.0/33"]).is_err());
     assert!(Addresses::of(["*"]).is_err());
 }
+
+#[tokio::test]
+async fn where_the_user_goes_by_a_word_of_their_own_is_that_place_alone() {
+    let url = Url::parse("http://10.1.2.3:8099/a").unwrap();
+    let allow = Addresses::default().and(&url);
+    assert!(way(&url, &Addresses::default(), false).await.is_err());
+    assert!(way(&url, &allow, false).await.is_ok());
+    let other = Url::parse("http://10.1.2.3:8100/a").unwrap();
+    assert!(way(&other, &allow, false).await.is_err());
+    // Anybody in that network would read the credentials.
+    assert!(way(&url, &allow, true).await.is_err());
+    let listed = Addresses::of(["10.1.2.3"]).unwrap();
+    assert!(way(&url, &listed, true).await.is_ok());
+    let own = Url::parse("http://127.0.0.1:8099/a").unwrap();
+    assert!(
+        way(&own, &Addresses::default().and(&own), true)
+            .await
+            .is_ok()
+    );
+    for wrong in ["ftp://93.184.216.34/", "https://me:pw@93.184.216.34/"] {
+        let url = Url::parse(wrong).unwrap();
+        assert!(
+            matches!(way(&url, &listed, false).await, Err(NoWay::Forbidden(_))),
+            "{wrong}"
+        );
+    }
+}

@@ -2,11 +2,16 @@
 //! a name that changes its mind in between changes nothing. Redirects are not followed.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
 use url::{Host, Url};
 
 /// What of this machine and of private networks the user allows: addresses, `address:port`, networks (`10.1.0.0/16`), and names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Addresses(Vec<Allowed>);
+pub struct Addresses {
+    listed: Vec<Allowed>,
+    /// Where the user went by a word of their own. It lets nobody see credentials.
+    gone_to: Vec<Allowed>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Allowed {
@@ -35,21 +40,52 @@ impl Addresses {
         let all = written
             .into_iter()
             .map(|text| allowed(text.trim()).ok_or_else(|| BadAddress(text.to_owned())));
-        all.collect::<Result<_, _>>().map(Addresses)
+        let listed = all.collect::<Result<_, _>>()?;
+        Ok(Addresses {
+            listed,
+            gone_to: Vec::new(),
+        })
+    }
+
+    /// The same with the host and port of a URL that the user typed, or wrote into settings of their own: wherever that is, they go
+    /// there. Credentials go along over plain http only to this machine itself.
+    #[must_use]
+    pub fn and(mut self, url: &Url) -> Addresses {
+        let port = url.port_or_known_default();
+        let host = url.host_str().unwrap_or_default();
+        let ip: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+        self.gone_to.push(match ip {
+            Some(ip) => whole(ip, port),
+            None => Allowed::Name(host.to_owned(), port),
+        });
+        self
     }
 
     fn allows(&self, host: &str, address: SocketAddr) -> bool {
-        let ip = plain(address.ip());
-        let port = address.port();
-        self.0.iter().any(|allowed| match allowed {
-            Allowed::Network(net, bits, of) => {
-                of.is_none_or(|p| p == port) && is_within(ip, *net, *bits)
-            }
-            Allowed::Name(name, of) => {
-                of.is_none_or(|p| p == port) && name.eq_ignore_ascii_case(host)
-            }
-        })
+        is_among(&self.listed, host, address) || is_among(&self.gone_to, host, address)
     }
+
+    /// Whether credentials may go there over plain http.
+    fn allows_plain(&self, host: &str, address: SocketAddr) -> bool {
+        is_among(&self.listed, host, address)
+            || plain(address.ip()).is_loopback() && is_among(&self.gone_to, host, address)
+    }
+}
+
+fn is_among(all: &[Allowed], host: &str, address: SocketAddr) -> bool {
+    let ip = plain(address.ip());
+    let port = address.port();
+    all.iter().any(|allowed| match allowed {
+        Allowed::Network(net, bits, of) => {
+            of.is_none_or(|p| p == port) && is_within(ip, *net, *bits)
+        }
+        Allowed::Name(name, of) => of.is_none_or(|p| p == port) && name.eq_ignore_ascii_case(host),
+    })
+}
+
+fn whole(ip: IpAddr, port: Option<u16>) -> Allowed {
+    let ip = plain(ip);
+    Allowed::Network(ip, if ip.is_ipv4() { 32 } else { 128 }, port)
 }
 
 fn allowed(text: &str) -> Option<Allowed> {
@@ -59,10 +95,6 @@ fn allowed(text: &str) -> Option<Allowed> {
         let most = if net.is_ipv4() { 32 } else { 128 };
         return (bits <= most).then(|| Allowed::Network(plain(net), bits, None));
     }
-    let whole = |ip: IpAddr, port| {
-        let ip = plain(ip);
-        Allowed::Network(ip, if ip.is_ipv4() { 32 } else { 128 }, port)
-    };
     if let Ok(ip) = text.trim_matches(['[', ']']).parse::<IpAddr>() {
         return Some(whole(ip, None));
     }
@@ -144,15 +176,61 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         && !(a == 0x3fff && b < 0x1000)
 }
 
-/// The one address that a request to this URL goes to.
+/// Why a request may not be made, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoWay {
+    /// The name has no address, or nobody could be asked for it.
+    Unknown(String),
+    Forbidden(String),
+}
+
+impl std::fmt::Display for NoWay {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            NoWay::Unknown(why) | NoWay::Forbidden(why) => f.write_str(why),
+        }
+    }
+}
+impl std::error::Error for NoWay {}
+
+/// The one address that requests to this URL go to. `secret`: credentials go along, which over plain http only a listed address gets.
 ///
 /// # Errors
+/// Why none may be made.
+pub async fn way(url: &Url, allow: &Addresses, secret: bool) -> Result<SocketAddr, NoWay> {
+    let host = url.host_str().unwrap_or_default();
+    if !matches!(url.scheme(), "http" | "https") {
+        let why = format!("the address is not http or https but {}", url.scheme());
+        return Err(NoWay::Forbidden(why));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        let why = "the address holds a user's name; credentials come from variables of their own";
+        return Err(NoWay::Forbidden(why.to_owned()));
+    }
+    let found = resolved(url).await.map_err(NoWay::Unknown)?;
+    let at = judged(url, &found, allow).map_err(NoWay::Forbidden)?;
+    if url.scheme() != "https" && secret && !allow.allows_plain(host, at) {
+        let why = format!("credentials would go to {host} without https");
+        return Err(NoWay::Forbidden(why));
+    }
+    Ok(at)
+}
+
+/// A client that reaches this one address, follows nothing and asks no proxy. How long it may take is its user's to say.
+pub fn client(url: &Url, at: SocketAddr) -> reqwest::ClientBuilder {
+    crate::http::client()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .resolve(url.host_str().unwrap_or_default(), at)
+        .connect_timeout(CONNECT)
+}
+
+/// Seconds within which a server takes a connection.
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// # Errors
 /// Why it may not go there, in words.
-pub(crate) fn judged(
-    url: &Url,
-    found: &[SocketAddr],
-    allow: &Addresses,
-) -> Result<SocketAddr, String> {
+fn judged(url: &Url, found: &[SocketAddr], allow: &Addresses) -> Result<SocketAddr, String> {
     let host = url.host_str().unwrap_or_default();
     let Some(first) = found.first() else {
         return Err(format!("the name {host:?} has no address"));
@@ -170,16 +248,11 @@ pub(crate) fn judged(
     }
 }
 
-/// Whether every address that it can have was allowed by the user.
-pub(crate) fn is_listed(url: &Url, at: SocketAddr, allow: &Addresses) -> bool {
-    allow.allows(url.host_str().unwrap_or_default(), at)
-}
-
 /// The addresses of a URL's host, looked up once.
 ///
 /// # Errors
 /// When the name has none.
-pub(crate) async fn resolved(url: &Url) -> Result<Vec<SocketAddr>, String> {
+async fn resolved(url: &Url) -> Result<Vec<SocketAddr>, String> {
     let port = url.port_or_known_default().unwrap_or(0);
     match url.host() {
         Some(Host::Ipv4(ip)) => Ok(vec![SocketAddr::new(ip.into(), port)]),
@@ -193,6 +266,37 @@ pub(crate) async fn resolved(url: &Url) -> Result<Vec<SocketAddr>, String> {
     }
 }
 
+/// What came of reading an answer's body.
+pub enum Body {
+    Whole(Vec<u8>),
+    /// It is packed, or larger than allowed.
+    Unreadable(String),
+    Lost(reqwest::Error),
+}
+
+/// Reads a body of so many bytes at most; nobody asked for a packed one.
+pub async fn body(mut response: reqwest::Response, max_bytes: u64) -> Body {
+    let packed = response.headers().get(reqwest::header::CONTENT_ENCODING);
+    if packed.is_some_and(|how| how != "identity") {
+        return Body::Unreadable("the answer is packed, which was not asked for".to_owned());
+    }
+    let mut body: Vec<u8> = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(None) => return Body::Whole(body),
+            Ok(Some(chunk)) => {
+                let length = body.len().saturating_add(chunk.len());
+                if u64::try_from(length).unwrap_or(u64::MAX) > max_bytes {
+                    let why = format!("the answer is larger than {max_bytes} bytes");
+                    return Body::Unreadable(why);
+                }
+                body.extend_from_slice(&chunk);
+            }
+            Err(e) => return Body::Lost(e),
+        }
+    }
+}
+
 #[cfg(test)]
-#[path = "address_tests.rs"]
-mod address_tests;
+#[path = "reach_tests.rs"]
+mod reach_tests;
