@@ -40,7 +40,7 @@ use serde_json::{Value, json};
 #[cfg(test)]
 pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
     let mut tables = gate::tables();
-    tables.extend([&measure::VALUES, &title::WORDS]);
+    tables.extend([&content::CONTENT, &measure::VALUES, &title::WORDS]);
     tables
 }
 

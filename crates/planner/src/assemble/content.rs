@@ -1,22 +1,59 @@
 //! What a step writes: the text of a message, the fields of a row, titles and dates.
 
 use super::{Reading, arg, field, figure, lit, number};
+use crate::chart::{Item, What};
 use crate::clause::{Clause, Phrase};
+use crate::lex::{Class, Table};
 use crate::plan::{Arg, Role, Val};
 use crate::spot::Kind;
 use crate::time::TimeMeaning;
 
+pub(super) const CONTENT: Table = Table {
+    file: "content.tsv",
+    text: include_str!("../../knowledge/content.tsv"),
+    columns: 2,
+};
+
+/// Whether the table of contents as a whole has a word in a class.
+fn says(class: &str, word: &str) -> bool {
+    let mut rows = CONTENT.rows().filter(|cells| cells.at(0) == class);
+    rows.any(|cells| cells.at(1).split('|').any(|w| w == word))
+}
+
+/// Whether a participle or an adjective says no more than that something came.
+fn only_came(item: &Item) -> bool {
+    match &item.what {
+        What::Word(s) if s.class == Class::Verb => {
+            s.says.first().is_some_and(|frame| says("verb", frame))
+        }
+        What::Word(s) => says("adjective", s.kind()),
+        _ => false,
+    }
+}
+
 impl Reading<'_> {
+    /// "the received data": what came as a whole, by no more than its name.
+    pub(super) fn is_what_came(&self, phrase: &Phrase) -> bool {
+        says("came", self.concept(phrase)) && self.is_unshaped(phrase)
+    }
+
+    /// "a response", "a bare status": the answer itself, by no more than its name.
+    pub(super) fn is_the_answer(&self, phrase: &Phrase) -> bool {
+        says("answer", self.concept(phrase)) && self.is_unshaped(phrase)
+    }
+
+    fn is_unshaped(&self, phrase: &Phrase) -> bool {
+        let mut states = phrase.states.iter();
+        states.all(|s| only_came(self.chart.item(*s)))
+    }
+
     /// The fields that a clause lists (in brackets, after "with", after a colon), as values of the data at hand.
     pub(super) fn fields(&self, i: usize) -> Vec<String> {
-        // How a call is made and what an answer is written in are no fields: "with POST", "with JSON".
-        const MADE_WITH: [&str; 10] = [
-            "json", "xml", "html", "csv", "get", "post", "put", "patch", "delete", "http",
-        ];
         let clause = self.clause_at(i);
         let plain = |p: &Phrase| {
             p.service.is_none()
-                && !MADE_WITH.contains(&self.words(p).to_lowercase().as_str())
+                && !says("form", &self.words(p).to_lowercase())
+                && (p.listed || !self.is_what_came(p))
                 && p.pronoun.is_none()
                 && p.numbers.is_empty()
                 && !p

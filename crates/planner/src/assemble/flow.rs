@@ -94,10 +94,14 @@ impl Reading<'_> {
                 tree.here().extend(back);
             }
             if !self.is_used(i) {
+                let is_first = tree == Tree::default();
                 let before = clause.verb.as_ref().map(|_| self.traces(&tree));
                 self.clause(&mut tree, i, &clause);
                 let is_traceless = before.is_some_and(|before| before.are(self, &tree));
                 if is_traceless && self.asks_for_something(i, &clause) {
+                    self.traceless.push(i);
+                }
+                if is_first && self.only_echoes(i, &clause, &tree) {
                     self.traceless.push(i);
                 }
             }

@@ -4,8 +4,8 @@
 use super::Reading;
 use super::flow::Tree;
 use crate::account::asks_for_a_step;
-use crate::clause::{Clause, Intro};
-use crate::plan::{Plan, Val};
+use crate::clause::{Clause, Intro, Phrase};
+use crate::plan::{Arg, Does, Plan, Role, Val};
 
 /// All that a clause can change while the flow is read.
 pub(super) struct Traces {
@@ -61,6 +61,49 @@ impl Reading<'_> {
             && verb.calls("HAPPEN")
             && clause.before.iter().any(|p| p.head.is_some());
         left_out || asks && own && !verb.negated && !self.wants_only(clause)
+    }
+
+    /// Whether the only step hands the caller back what it sent, though the clause answers with something else: "returns it in upper
+    /// case", "answers which day of the week it is", "receives a number and answers with its digit sum". A bare answer, of which a
+    /// status is all ("confirm the receipt"), is none.
+    pub(super) fn only_echoes(&self, i: usize, clause: &Clause, tree: &Tree) -> bool {
+        let [step] = tree.steps.as_slice() else {
+            return false;
+        };
+        let (
+            true,
+            Does::Respond {
+                status: 200..300,
+                body,
+                as_text: None,
+            },
+        ) = (tree.open.is_empty(), &step.does)
+        else {
+            return false;
+        };
+        if body.is_empty() {
+            let tells = |p: &Phrase| {
+                let said = p.head.is_some() || !p.states.is_empty();
+                let whole = self.is_what_came(p) || self.is_the_answer(p);
+                p.service.is_none() && p.prep != "to" && said && !whole
+            };
+            return clause.after.iter().any(tells);
+        }
+        let came = self.clauses.iter().take(i).flat_map(|c| &c.after);
+        let came: Vec<String> = came
+            .filter(|p| p.service.is_none() && p.prep.is_empty() && p.head.is_some())
+            .map(|p| self.words(p).to_lowercase())
+            .collect();
+        let said = |field: &str| {
+            let field = field.to_lowercase();
+            let mut words = field.split(['_', ' ']).filter(|w| !w.is_empty());
+            words.any(|word| came.iter().any(|c| c.contains(word)))
+        };
+        let computed = |a: &Arg| match (&a.role, &a.value) {
+            (Role::Field(name), Val::Field { .. }) => !said(name),
+            _ => false,
+        };
+        !came.is_empty() && body.iter().all(computed)
     }
 
     /// "I want an automation that …", "set up a workflow": what is asked of the reader, no step of the workflow.

@@ -79,3 +79,35 @@ fn what_is_skipped_gets_no_mail() {
     assert!(!types.contains(&"n8n-nodes-base.gmail"), "{types:?}");
     assert!(types.contains(&"n8n-nodes-base.filter"), "{types:?}");
 }
+
+/// An answer that only hands back what was sent is no answer to a question about it.
+#[test]
+fn what_is_handed_back_unchanged_answers_nothing() {
+    let cases = [
+        "A webhook /upper takes a text and returns it in upper case",
+        "When someone calls the webhook /weekday with a date, answer which day of the week it is",
+        "Webhook POST /cheapest receives items and returns the cheapest one",
+        "A webhook gets a long article and responds with a summary",
+        "Webhook /age receives a birthday, return the age",
+        "When a POST webhook /lang gets a text, respond with its language",
+        "Ein Webhook /quersumme bekommt eine Zahl und antwortet mit der Quersumme",
+        "Un webhook /iva recibe un importe y responde con el precio final",
+    ];
+    let silent = cases.map(|request| (request, account(request).missing));
+    let silent: Vec<&str> = silent
+        .iter()
+        .filter(|(_, missing)| missing.is_empty())
+        .map(|(request, _)| *request)
+        .collect();
+    assert_eq!(silent, Vec::<&str>::new());
+    for request in [
+        "When a webhook POST /orders is called, respond with the received data",
+        "A webhook /echo that returns the request body",
+        "Wenn ein Webhook POST /bestellung aufgerufen wird, antworte mit den empfangenen Daten",
+        "Cuando llega un webhook a /pedido, responde con los datos recibidos",
+        "Un webhook /devis qui renvoie les données reçues",
+    ] {
+        let missing = account(request).missing;
+        assert!(missing.is_empty(), "{request}\n    {missing:?}");
+    }
+}
