@@ -25,6 +25,7 @@ mod plain;
 mod progress;
 mod project;
 mod questions;
+mod remote;
 mod report;
 mod runtime;
 mod serving;

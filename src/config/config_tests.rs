@@ -114,6 +114,44 @@ fn what_is_not_known_is_refused_with_its_line() {
 }
 
 #[test]
+fn a_project_sends_no_secret_of_others_to_an_agent_of_its_choice() {
+    let of = |text: &str, origin| read(text, "agentctl.toml", origin).map(|config| config.agents);
+    let named = |more: &str| format!("[a2a.agents.desk]\nurl = \"https://a.example\"\n{more}");
+    for more in [
+        "token_env = \"GITHUB_TOKEN\"",
+        "token_file = \"/home/me/key\"",
+        "basic = { user = \"u\", password_env = \"PGPASSWORD\" }",
+    ] {
+        let message = of(&named(more), Origin::Project).unwrap_err().to_string();
+        assert!(message.starts_with("line 1: a project can"), "{message}");
+        assert!(of(&named(more), Origin::User).is_ok());
+    }
+    let agents = of(&named("token_env = \"A2A_DESK\""), Origin::Project).unwrap();
+    assert_eq!(agents["desk"].url.as_str(), "https://a.example/");
+    for (text, expected) in [
+        (
+            "[a2a.agents.desk]\nurl = \"ftp://a\"",
+            "line 2: an agent's address begins with http",
+        ),
+        (
+            "[a2a.agents.desk]\nurl = \"https://me:pw@a/\"",
+            "line 2: an agent's address must not hold",
+        ),
+        (
+            "[a2a.agents.\"a b\"]\nurl = \"https://a/\"",
+            "line 1: \"a b\" is no name of an agent",
+        ),
+        (
+            "[a2a.agents.desk]\nurl = \"https://a\"\ntoken_env = \"A2A_A\"\ntoken_file = \"b\"",
+            "line 1: give one of",
+        ),
+    ] {
+        let message = refused(text);
+        assert!(message.starts_with(expected), "{text}: {message}");
+    }
+}
+
+#[test]
 fn a_project_cannot_take_the_place_of_the_users_provider() {
     let dir = tempfile::tempdir().unwrap();
     let user = dir.path().join("user.toml");

@@ -21,6 +21,9 @@
 //! [n8n]
 //! backend = "auto"                           # embedded, n8n-mcp, instance-mcp, rest
 //! [serve]                                    # docs/serve.md
+//! [a2a.agents.desk]                          # docs/a2a.md
+//! url = "https://agents.example.com/agents/desk"
+//! token_env = "A2A_DESK_TOKEN"
 //! [trust]                                    # only in the user's own file
 //! plain_http = ["n8n.lan:5678"]              # where a key may go without https
 //! [test]                                     # of the user's own file alone
@@ -29,6 +32,7 @@
 //! allow_addresses = ["127.0.0.1:8099"]       # of this machine and of private networks, for tools of a pack's files
 //! ```
 
+pub mod a2a;
 mod context;
 pub mod limit;
 mod provider;
@@ -89,6 +93,8 @@ pub struct Config {
     pub sessions_url_env: Option<String>,
     /// `[serve]`.
     pub serve: serve::Serve,
+    /// `[a2a.agents.NAME]`.
+    pub agents: IndexMap<String, a2a::RemoteAgent>,
     /// `[n8n] backend`.
     pub backend: Option<BackendName>,
     /// `[trust] plain_http` of the user's own file.
@@ -162,6 +168,8 @@ struct Written {
     sessions: WrittenSessions,
     #[serde(default)]
     serve: serve::Serve,
+    #[serde(default)]
+    a2a: a2a::Written,
     trust: Option<Spanned<WrittenTrust>>,
     test: Option<Spanned<WrittenTest>>,
     tools: Option<Spanned<tools::Written>>,
@@ -294,6 +302,9 @@ pub fn load(
     for (name, provider) in own.providers {
         config.providers.entry(name).or_insert(provider);
     }
+    for (name, agent) in own.agents {
+        config.agents.entry(name).or_insert(agent);
+    }
     config.sessions_url_env = own.sessions_url_env.or(config.sessions_url_env);
     config.serve = own.serve.over(std::mem::take(&mut config.serve));
     config.pack = own.pack.or(config.pack);
@@ -370,7 +381,9 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
     let plain_http = lines.plain_http(written.trust, origin)?;
     let test_hosts = lines.test_hosts(written.test, origin)?;
     let tool_addresses = tools::addresses(&lines, written.tools, origin)?;
+    let agents = a2a::agents(&lines, written.a2a, origin)?;
     Ok(Config {
+        agents,
         test_hosts,
         tool_addresses,
         waivers,

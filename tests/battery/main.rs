@@ -29,6 +29,7 @@ mod policy;
 mod records;
 mod records_used;
 mod records_user;
+mod remote_agents;
 mod secrets;
 mod served;
 mod served_acts;

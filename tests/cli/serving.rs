@@ -6,11 +6,11 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
 
-const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-struct Served {
+pub struct Served {
     child: Child,
-    address: String,
+    pub address: String,
 }
 
 impl Drop for Served {
@@ -21,7 +21,7 @@ impl Drop for Served {
 }
 
 impl Served {
-    fn start(project: &Project) -> Served {
+    pub fn start(project: &Project) -> Served {
         let mut command = project.command(&["serve", "--listen", "127.0.0.1:0", "--ready-json"]);
         command.env("AGENTCTL_SERVE_TOKEN", TOKEN);
         let mut child = command

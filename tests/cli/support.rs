@@ -122,7 +122,7 @@ impl Project {
             text = text.replace(place.to_str().unwrap(), name);
         }
         for (pattern, name) in [
-            (r"\b\d{8}-\d{6}-[0-9a-f]{6}\b", "[RUN]"),
+            (r"\b\d{8}-\d{6}-[0-9a-f]{6,10}\b", "[RUN]"),
             (r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "[UUID]"),
             (r"\b[0-9a-f]{64}\b", "[HASH]"),
             (r"\b20\d\d-\d\d-\d\dT[0-9:.]+Z", "[MOMENT]"),

@@ -239,6 +239,23 @@ impl Fault {
             message.unwrap_or("the agent told an error without words"),
         )
     }
+
+    /// Reads `error` of an answer of HTTP+JSON: by the reason that it names, else by its status.
+    pub fn of_status(status: u16, error: &Value) -> Fault {
+        let details = error.get("details").and_then(Value::as_array);
+        let reasons = details.into_iter().flatten();
+        let mut reasons = reasons.filter_map(|detail| detail.get("reason")?.as_str());
+        let kind = reasons.find_map(|named| {
+            let mut rows = TABLE.iter().filter(|(.., reason)| !reason.is_empty());
+            rows.find(|(.., reason)| *reason == named)
+                .map(|(kind, ..)| *kind)
+        });
+        let message = error.get("message").and_then(Value::as_str);
+        Fault::new(
+            kind.unwrap_or(Kind::Http(status)),
+            message.unwrap_or("the agent told an error without words"),
+        )
+    }
 }
 
 #[cfg(test)]
@@ -258,6 +275,13 @@ mod tests {
             json!({"error": {"code": 404, "status": "NOT_FOUND", "message": "there is no task t", "details": [info]}})
         );
         assert_eq!(Fault::of_rpc(&fault.as_rpc()).kind, Kind::TaskNotFound);
+        let read = |status| Fault::of_status(status, &fault.as_status()["error"]).kind;
+        assert_eq!(read(404), Kind::TaskNotFound);
+        let bare = Fault::of_status(429, &json!({"message": "too often"}));
+        assert_eq!(
+            (bare.kind, bare.message.as_str()),
+            (Kind::Http(429), "too often")
+        );
         let field = Fault::field("message.parts", "is empty");
         assert_eq!(
             field.as_rpc()["data"][0]["fieldViolations"][0]["field"],

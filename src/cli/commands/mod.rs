@@ -1,5 +1,6 @@
 //! One file a command, or a folder where it is large: what can be typed after it with its help, its code, and what it prints.
 
+mod a2a;
 mod accept;
 mod agents;
 mod analyze;
@@ -102,6 +103,8 @@ pub enum Command {
     Learnings(learnings::LearningsCommand),
     #[command(subcommand)]
     Mcp(mcp::McpCommand),
+    #[command(subcommand, name = "a2a")]
+    A2a(a2a::A2aCommand),
     #[command(subcommand)]
     N8n(n8n::N8nCommand),
     Trust(trust::TrustArgs),
@@ -168,6 +171,7 @@ impl Command {
             Command::Analyze(args) => analyze::analyze(project, args, out),
             Command::Learnings(command) => learnings::learnings(project, command, out),
             Command::Mcp(command) => mcp::mcp(project, command, out),
+            Command::A2a(command) => a2a::a2a(project, command, out),
             Command::N8n(command) => n8n::n8n(project, command, out),
             Command::Trust(args) => trust::trust(project, args, out),
             Command::Doctor(_) => doctor::doctor(project, out),

@@ -1,5 +1,6 @@
 //! The whole `--help` of every command, so that no change to it goes unseen.
 
+mod agents;
 mod automations;
 mod checking;
 mod conversations;
@@ -12,7 +13,8 @@ use clap::CommandFactory;
 use std::sync::OnceLock;
 
 /// The files below, in which each command has its snapshot.
-const SNAPSHOTS: [&str; 5] = [
+const SNAPSHOTS: [&str; 6] = [
+    include_str!("agents.rs"),
     include_str!("automations.rs"),
     include_str!("checking.rs"),
     include_str!("conversations.rs"),
@@ -152,6 +154,7 @@ fn agentctl_itself() {
       analyze      Why a run went as it did, and what can be learned from it; reads only
       learnings    What runs taught: add, find, check and index entries of docs/learning/
       mcp          The MCP servers of .mcp.json: what they are, their tools, calls by hand
+      a2a          Other agents over A2A: their cards, messages to them, their tasks
       n8n          A throw-away n8n of your own to develop against: install, start, stop
       trust        Say that what a project folder overrides may count: its servers, agents, flow,
                    policy, skills, catalog and settings

@@ -1,5 +1,6 @@
 //! All that a command says, of each command once as it should be and once as it should not.
 
+mod a2a;
 mod automations;
 mod conversations;
 mod learnings;
@@ -15,7 +16,8 @@ use super::help;
 use super::support::Project;
 
 /// The files below, in which each command has its snapshots.
-const SNAPSHOTS: [&str; 10] = [
+const SNAPSHOTS: [&str; 11] = [
+    include_str!("a2a.rs"),
     include_str!("automations.rs"),
     include_str!("conversations.rs"),
     include_str!("learnings.rs"),
