@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import subprocess
 import sys
 import tempfile
 import uuid
@@ -177,7 +178,7 @@ def envelope(url):
         holds("envelope: astray it is told the way", wrong.status_code == 400 and "/a2a/message" in wrong.text, wrong.text)
 
 
-async def main(binary):
+async def main(binary, of_node):
     with tempfile.TemporaryDirectory() as folder:
         for path, content in COLOUR.items():
             path = os.path.join(folder, "project", "packs", "colour", path)
@@ -190,6 +191,7 @@ async def main(binary):
                 await streamed(server.url, binding)
                 await packs(server.url, binding)
             envelope(server.url)
+            subprocess.run(["node", of_node, server.url, TOKEN, TOKEN[::-1]], check=True)
 
 
-asyncio.run(main(sys.argv[1]))
+asyncio.run(main(*sys.argv[1:]))
