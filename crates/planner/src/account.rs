@@ -365,7 +365,7 @@ fn adjective(
 ) -> Option<(u32, Fate)> {
     let by = match sense.kind() {
         "filler" => return None,
-        "new" => evidence.starts(),
+        "new" => evidence.fresh(),
         _ => evidence.state(&sense.concept, &item.text, chart.language),
     };
     Some((CONDITION, found(by)))

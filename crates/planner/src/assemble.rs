@@ -40,7 +40,12 @@ use serde_json::{Value, json};
 #[cfg(test)]
 pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
     let mut tables = gate::tables();
-    tables.extend([&content::CONTENT, &measure::VALUES, &title::WORDS]);
+    tables.extend([
+        &content::CONTENT,
+        &measure::VALUES,
+        &title::WORDS,
+        &crate::states::STATES,
+    ]);
     tables
 }
 
@@ -54,7 +59,9 @@ pub fn read(request: &str, language: &str) -> crate::read::Reading {
     reading.agent();
     reading.flow();
     reading.leftover();
+    let unshown = crate::states::settle(&mut reading.plan.steps);
     reading.plan.unread = reading.lost();
+    reading.plan.unread.extend(reading.stated_by(&unshown));
     reading.plan.name = reading.title();
     reading.judged()
 }
@@ -173,6 +180,17 @@ impl<'a> Reading<'a> {
     fn items(&self, clause: &Clause) -> &'a [Item] {
         let items = self.chart.items.get(clause.from..clause.to);
         items.unwrap_or(&[])
+    }
+
+    /// The words of the request that say one of these states.
+    fn stated_by(&self, states: &[String]) -> Vec<String> {
+        let says = |item: &&Item| {
+            let sense = item.sense(crate::lex::Class::Adjective);
+            sense.is_some_and(|s| states.contains(&s.concept))
+        };
+        let items = self.chart.items.iter().filter(says);
+        let words = items.filter_map(|i| self.text.get(i.from..i.to));
+        words.map(str::to_owned).collect()
     }
 
     /// Whether a noun of a clause has a concept.

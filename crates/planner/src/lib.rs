@@ -24,6 +24,7 @@ pub mod plan;
 pub mod read;
 mod reuse;
 mod roles;
+mod states;
 #[cfg(test)]
 mod tables_tests;
 mod talk;

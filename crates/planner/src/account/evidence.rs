@@ -31,6 +31,8 @@ pub(super) struct Evidence {
     hosts: BTreeMap<String, String>,
     /// Words of values that are no expressions: what is compared, chosen, asked for.
     plain: BTreeMap<String, String>,
+    /// States that a read asks for, or that a filter behind it tests.
+    shown: BTreeMap<&'static str, String>,
     /// Concepts of those words.
     concepts: BTreeMap<String, String>,
     /// Names of nodes that choose.
@@ -70,6 +72,7 @@ impl Evidence {
             {
                 evidence.node(node);
             }
+            evidence.states_tested(workflow);
             let mut outputs: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
             for (from, kind, output, _) in workflow.edges() {
                 if kind == "main" {
@@ -120,6 +123,7 @@ impl Evidence {
                 }
             }
         }
+        self.states_of(&short, node);
         let rhythm = short == "scheduleTrigger";
         for (key, value) in node.parameters().into_iter().flatten() {
             // "days" and "hours" of a rhythm show no other time: only its figures count.
@@ -150,6 +154,38 @@ impl Evidence {
         }
         self.words_of(&short, name);
         self.nodes.entry(short).or_insert_with(|| name.to_owned());
+    }
+
+    /// The states that filters test as the services of a workflow show them.
+    fn states_tested(&mut self, workflow: &Workflow) {
+        let nodes = || workflow.nodes.iter().filter(|n| !n.disabled());
+        let shorts: BTreeSet<&str> = nodes().map(|n| short_type(n.node_type())).collect();
+        let rows: Vec<_> = shorts.into_iter().flat_map(crate::states::of).collect();
+        for node in nodes().filter(|n| CHOOSERS.contains(&short_type(n.node_type()))) {
+            let conditions = node.parameters().and_then(|p| p.get("conditions"));
+            let conditions = conditions.map(Value::to_string).unwrap_or_default();
+            for row in rows.iter().filter(|row| row.is_tested_by(&conditions)) {
+                for concept in row.concepts() {
+                    self.shown
+                        .entry(concept)
+                        .or_insert_with(|| node.name().to_owned());
+                }
+            }
+        }
+    }
+
+    /// The states that a read asks for by its own parameters.
+    fn states_of(&mut self, short: &str, node: &Node) {
+        let Some(parameters) = node.parameters() else {
+            return;
+        };
+        for row in crate::states::of(short).filter(|row| row.stands_in(parameters)) {
+            for concept in row.concepts() {
+                self.shown
+                    .entry(concept)
+                    .or_insert_with(|| node.name().to_owned());
+            }
+        }
     }
 
     fn parameter(&mut self, key: &str, value: &Value, node: &str) {
@@ -343,7 +379,11 @@ impl Evidence {
             "missing" => own("empty").or_else(|| own("exists")),
             _ => None,
         };
-        let first = own(concept).or_else(|| own(word)).or_else(empty);
+        let shown = || self.shown.get(concept).cloned();
+        let first = own(concept)
+            .or_else(|| own(word))
+            .or_else(empty)
+            .or_else(shown);
         first.or_else(|| {
             self.plain
                 .iter()
@@ -513,6 +553,28 @@ impl Evidence {
     /// A node that starts the workflow by itself.
     pub(super) fn starts(&self) -> Option<String> {
         self.triggers.first().cloned()
+    }
+
+    /// What takes only what is new: what an event starts, or, of what is read again and again, what drops what was seen or asks
+    /// for a time.
+    pub(super) fn fresh(&self) -> Option<String> {
+        let rhythm = self.nodes.get("scheduleTrigger");
+        let event = self.triggers.iter().find(|t| Some(*t) != rhythm);
+        let dated = || {
+            let words = [
+                "now",
+                "today",
+                "minus",
+                "createdafter",
+                "since",
+                "updatedsince",
+            ];
+            words.iter().find_map(|w| self.words.get(*w))
+        };
+        event
+            .or_else(|| self.nodes.get("removeDuplicates"))
+            .or_else(dated)
+            .cloned()
     }
 
     /// A node that tests something, a query with a condition, or an output for errors.

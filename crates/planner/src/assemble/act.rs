@@ -330,7 +330,9 @@ impl Reading<'_> {
             "UPLOAD" => self.store(i, clause, frame),
             "DOWNLOAD" => self.downloaded(i, clause, frame),
             "GET" if self.is_given(clause) => self.notify(i, clause, frame),
-            "GET" if self.is_recorded(clause) => self.store(i, clause, "STORE"),
+            "GET" if self.is_recorded(clause) || self.lists_into(clause) => {
+                self.store(i, clause, "STORE")
+            }
             "GET" | "SEARCH" | "CHECK" | "ENRICH" => self.fetch(i, clause, frame),
             "CALL" | "RUN" => self.call(i, clause, frame),
             "CHARGE" | "REFUND" => self.on_service(i, clause, frame, Verb::Create),

@@ -100,12 +100,56 @@ impl Reading<'_> {
             verb: None,
             ..clause.clone()
         };
+        let unseen = self.unseen(clause, &narrowed).filter(|_| query.is_none());
         if query.is_none()
             && let Some(condition) = self.condition(&narrowed)
         {
             steps.push(self.simple(clause, Does::Filter { condition }));
         }
+        steps.extend(unseen);
         steps
+    }
+
+    /// "Every morning post the new contacts": what a schedule reads again and again goes on once. A time that the clause
+    /// says tells what is new instead.
+    pub(super) fn unseen(&mut self, clause: &Clause, of: &Clause) -> Option<Step> {
+        use crate::plan::Trigger;
+        use crate::time::TimeMeaning;
+        let scheduled = |t: &Trigger| matches!(t, Trigger::Schedule { .. });
+        let ranged = |t: &crate::time::TimeSpan| {
+            !matches!(
+                t.means,
+                TimeMeaning::Schedule { .. }
+                    | TimeMeaning::AtTime { .. }
+                    | TimeMeaning::Zone { .. }
+            )
+        };
+        let new = |p: &Phrase| {
+            let state = |s: &usize| {
+                let sense = self.chart.item(*s).sense(crate::lex::Class::Adjective);
+                sense.is_some_and(|a| a.kind() == "new")
+            };
+            let many = matches!(
+                self.kind(p),
+                "record" | "person" | "event" | "message" | "file"
+            );
+            let several = p.noun(self.chart).is_some_and(|n| n.form == "many");
+            many && several && p.states.iter().any(state)
+        };
+        let asked = self.plan.triggers.iter().all(scheduled)
+            && !clause.times.iter().any(ranged)
+            && of.phrases().any(new);
+        asked.then(|| {
+            let key = field("id");
+            let window_seconds = None;
+            self.simple(
+                clause,
+                Does::Dedupe {
+                    key,
+                    window_seconds,
+                },
+            )
+        })
     }
 
     /// "get that customer", where a customer's id came with the call.

@@ -88,6 +88,22 @@ impl Reading<'_> {
         subject && record && !from
     }
 
+    /// "List the failed Stripe charges in Google Sheets": what one service has goes into another that keeps rows.
+    pub(super) fn lists_into(&self, clause: &Clause) -> bool {
+        let into = |p: &&Phrase| {
+            let keeps = |s: &ServiceEntry| s.is_any(&["sheet", "base", "db"]);
+            matches!(p.prep.as_str(), "in" | "into" | "to" | "on") && p.service.is_some_and(keeps)
+        };
+        let Some(target) = clause.after.iter().find(into).and_then(|p| p.service) else {
+            return false;
+        };
+        clause.after.iter().any(|p| {
+            let other = |s: &ServiceEntry| s.key != target.key && !s.actions.is_empty();
+            let has = p.prep.is_empty() && !p.listed || matches!(p.prep.as_str(), "of" | "from");
+            has && p.service.is_some_and(|s| other(s) && !s.is("llm"))
+        })
+    }
+
     /// A message to people: through a chat, by mail, as a text message.
     pub(super) fn notify(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
         let Some(service) = self.means_of(clause, frame) else {
@@ -331,9 +347,10 @@ impl Reading<'_> {
             after: vec![phrase],
             ..clause.clone()
         };
+        let unseen = self.unseen(clause, &alone);
         let narrowed = self.condition(&alone);
         let filter = narrowed.map(|condition| self.simple(clause, Does::Filter { condition }));
-        std::iter::once(read).chain(filter).collect()
+        std::iter::once(read).chain(filter).chain(unseen).collect()
     }
 
     /// "tell the customer", "let me know": by the means that the request names, else by mail.

@@ -420,6 +420,11 @@ impl Around<'_> {
         if self.language == "en" && thing && sense.form == "third" && self.begins() && told_of {
             points -= 6;
         }
+        // "Every day at 9:00 list the …": behind a time of day begins what is done then.
+        let timed = matches!(last.shape(), Some(Kind::Clock | Kind::Number));
+        if self.language == "en" && base && timed && self.next_is("det") {
+            points += 5;
+        }
         // "If any workflow breaks, …": the thing that something happens to stands before the verb.
         let introduced = self
             .before
@@ -548,6 +553,13 @@ impl Around<'_> {
         }
         if self.begins() && !self.next_has(Class::Noun) {
             points -= 2;
+        }
+        // "les commandes payées": what stands behind its noun, without a helper between them, says more about it.
+        let behind = matches!(self.language, "es" | "fr")
+            && self.last().is_some_and(|l| l.noun().is_some())
+            && self.item.senses.iter().any(|s| s.form == "past");
+        if behind {
+            points += 6;
         }
         points
     }

@@ -233,16 +233,6 @@ impl Draft<'_> {
             {
                 self.salesforce_list(at, call, args, params)
             }
-            "xero" if reading(call.verb) => {
-                let all = fold(&format!("{} {}", call.said, call.object));
-                if ["open", "offen", "unpaid", "overdue", "pendient", "impay"]
-                    .iter()
-                    .any(|w| all.contains(w))
-                {
-                    params.insert("options".into(), json!({"statuses": ["AUTHORISED"]}));
-                    args.retain(|a| a.role != Role::Status);
-                }
-            }
             "freshdesk" if reading(call.verb) => {
                 set(
                     params,
@@ -284,25 +274,12 @@ impl Draft<'_> {
         if let Some(project) = project {
             parts.push(format!("project = \"{}\"", self.inline(at, &project.value)));
         }
-        let status = take(args, &Role::Status)
-            .map(|s| self.inline(at, &s.value))
-            .unwrap_or_else(|| "open".to_owned());
-        match fold(&status).as_str() {
-            "open" | "offen" | "unresolved" | "abierto" | "ouvert" => {
-                parts.push("statusCategory != Done".to_owned())
-            }
-            "resolved" => parts.push("statusCategory = Done".to_owned()),
-            _ => parts.push(format!("status = \"{status}\"")),
-        }
-        if let Some(range) = take(args, &Role::TimeRange) {
-            let field = if status == "resolved" {
-                "resolved"
-            } else {
-                "created"
-            };
-            if let Some(start) = jql_start(&self.inline(at, &range.value)) {
-                parts.push(format!("{field} >= {start}"));
-            }
+        let closed = lit(args, &Role::Status).as_deref() == Some("closed");
+        if let Some(range) = take(args, &Role::TimeRange)
+            && let Some(start) = jql_start(&self.inline(at, &range.value))
+        {
+            let field = if closed { "resolved" } else { "created" };
+            parts.push(format!("{field} >= {start}"));
         }
         args.retain(|a| {
             let value = match &a.role {
@@ -326,7 +303,9 @@ impl Draft<'_> {
         } else {
             jql
         };
-        params.insert("options".into(), json!({"jql": jql}));
+        if !jql.is_empty() {
+            params.insert("options".into(), json!({"jql": jql}));
+        }
     }
 
     pub(super) fn records_after(

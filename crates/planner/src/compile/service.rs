@@ -224,8 +224,20 @@ impl Draft<'_> {
         let name = name_of(&facts, &label, &params, &choice);
         self.adapt_after(at, call, &facts, &mut args, &mut params, &name);
         self.place_named(at, &facts, &mut params, &mut args, &name);
+        let reading = reads(call.verb, &choice);
+        let state = said.iter().find(|a| a.role == Role::Status);
+        let state = state.and_then(|a| match &a.value {
+            Val::Lit { value } => value.as_str(),
+            _ => None,
+        });
+        if reading && state.is_some_and(|s| crate::states::shows(call.short, s)) {
+            args.retain(|a| a.role != Role::Status);
+        }
         self.fill(at, &facts, &mut params, &args, &name);
         self.sift(&facts, said, &mut params);
+        if reading {
+            crate::states::narrow(call.short, call.object, call.said, state, &mut params);
+        }
         self.finish_params(at, call, &facts, &mut params, &choice);
         if at.tool.is_none() {
             self.note_unplaced(said, &params, &name);

@@ -3,3 +3,4 @@
 mod honest;
 mod meant;
 mod same;
+mod states;

@@ -1,0 +1,38 @@
+//! Messages that are known by their name alone, as "a welcome mail" is (`lang/*/greetings.tsv`).
+
+use super::{Reading, arg, field};
+use crate::clause::{Clause, Phrase};
+use crate::lex::{Table, by_language};
+use crate::plan::{Arg, Role, Trigger};
+
+pub(super) const TABLES: [(&str, Table); 4] = by_language!("greetings.tsv", 3, "../../");
+
+impl Reading<'_> {
+    /// Subject and text of the message that a clause names so; no text where the clause says what stands in it.
+    pub(super) fn greeting(&self, clause: &Clause) -> Option<(&'static str, Option<&'static str>)> {
+        let (_, table) = TABLES.iter().find(|(l, _)| *l == self.chart.language)?;
+        let items = self.chart.items.iter().enumerate();
+        let items = items.skip(clause.from).take(clause.to - clause.from);
+        let mut found = items.filter_map(|(at, item)| {
+            let named = |cell: &str| cell.split('|').any(|w| item.text.eq_ignore_ascii_case(w));
+            Some((at, table.rows().find(|row| named(row.at(0)))?))
+        });
+        let (at, row) = found.next().filter(|_| self.quote(clause).is_none())?;
+        let detail = |p: &Phrase| p.prep == "with" && !(p.from..p.to).contains(&at);
+        let text = (!clause.after.iter().any(detail)).then(|| row.at(2));
+        Some((row.at(1), text))
+    }
+
+    /// Who such a message goes to where nobody is named: who filled in the form.
+    pub(super) fn greeted(&self) -> Option<Arg> {
+        let email = |t: &Trigger| match t {
+            Trigger::Form { fields, .. } => {
+                let field = fields.iter().find(|f| f.kind == "email");
+                field.map(|f| f.label.clone())
+            }
+            _ => None,
+        };
+        let label = self.plan.triggers.iter().find_map(email)?;
+        Some(arg(Role::To, field(&label)))
+    }
+}
