@@ -52,7 +52,7 @@ fn answer(request: &str) -> (Value, String) {
         return (json!({"kind": "clarify", "questions": questions}), shown);
     }
     let built = compile::compile(&reading.plan, Catalog::embedded());
-    let account = account::account_of_plan(request, &reading.plan, &built.workflow);
+    let account = account::account_of_plan(request, &reading.plan, &built);
     shown += &format!("{}\n{}\n", json!(reading.plan), json!(account));
     let made = json!({"missing": account.missing, "percent": account.percent(), "workflow": built.workflow.to_value(), "notes": built.notes.join("\n"), "questions": questions});
     (made, shown)

@@ -9,6 +9,7 @@ mod frames;
 mod part;
 
 use crate::chart::{Chart, Item, What, chart};
+use crate::compile::Compiled;
 use crate::cover::{self, Unused};
 use crate::lex::{Class, Lexicon};
 use crate::plan::Plan;
@@ -114,10 +115,12 @@ pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Accoun
     account_but(request, language, workflows, &But::default())
 }
 
-/// The account of what the planner itself built: what its plan left unread is missing.
-pub fn account_of_plan(request: &str, plan: &Plan, workflow: &Workflow) -> Account {
-    let mut account = account(request, &plan.language, &[workflow]);
+/// The account of what the planner itself built: what its plan left unread, and what could not be told when it was compiled, is
+/// missing.
+pub fn account_of_plan(request: &str, plan: &Plan, built: &Compiled) -> Account {
+    let mut account = account(request, &plan.language, &[&built.workflow]);
     account.leaves_out(&plan.unread);
+    account.leaves_out(&built.gaps);
     account
 }
 

@@ -51,13 +51,12 @@ fn same_nodes(built: &Workflow, own: &Workflow) -> bool {
 /// Explains a request by the workflow that was built from it; without one by the workflow that the planner would build.
 pub fn explanation(request: &str, built: Option<&Workflow>, catalog: &Catalog) -> Explanation {
     let plan = read::read(request, &ReadContext::default()).plan;
-    let own = compile::compile(&plan, catalog).workflow;
+    let own = compile::compile(&plan, catalog);
     let account = match built {
-        Some(workflow) if !same_nodes(workflow, &own) => {
+        Some(workflow) if !same_nodes(workflow, &own.workflow) => {
             account(request, &plan.language, &[workflow])
         }
-        Some(workflow) => account_of_plan(request, &plan, workflow),
-        None => account_of_plan(request, &plan, &own),
+        _ => account_of_plan(request, &plan, &own),
     };
     let clauses = match account.judged {
         true => explain(request, &plan.language),

@@ -188,6 +188,7 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     let language = &reading.plan.language;
     let mut account = gate::judge(request, &known.answers, language, &[&built.workflow], false);
     account.leaves_out(&reading.plan.unread);
+    account.leaves_out(&built.gaps);
     let empty = does_nothing(&reading.plan);
     let guess = gate::too_little(&account);
     if refusal.is_none() && (empty || guess) {
@@ -479,6 +480,7 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
         } = plan(input);
         let mut account = judged(input, &language, &[&compiled.workflow], false);
         account.leaves_out(&unread);
+        account.leaves_out(&compiled.gaps);
         if !account.judged {
             let unused = cover::unused(&asked(input), &[&compiled.workflow]);
             said.extend(cover::note(&unused, &language));

@@ -202,6 +202,42 @@ pub(crate) fn settle(steps: &mut Vec<Step>) -> Vec<String> {
     unknown
 }
 
+/// What a poll's read becomes where only records in a state are meant: the test that its records need, if any; an error where
+/// the service is not known to show that state.
+pub(crate) fn settle_poll(read: &mut Step, state: &str) -> Result<Option<Cond>, ()> {
+    let mut steps = vec![
+        read.clone(),
+        Step {
+            id: String::new(),
+            said: String::new(),
+            does: Does::Filter {
+                condition: Cond::Compare {
+                    left: Val::Field {
+                        name: "status".into(),
+                        of: None,
+                    },
+                    op: Cmp::Eq,
+                    right: Val::Lit {
+                        value: json!(state),
+                    },
+                },
+            },
+            name: None,
+        },
+    ];
+    if !settle(&mut steps).is_empty() {
+        return Err(());
+    }
+    let mut steps = steps.into_iter();
+    if let Some(settled) = steps.next() {
+        *read = settled;
+    }
+    Ok(steps.next().and_then(|step| match step.does {
+        Does::Filter { condition } => Some(condition),
+        _ => None,
+    }))
+}
+
 /// Whether a node's records have the columns that its user gave them: there a state may be a column's value.
 fn keeps_own_columns(node: &str) -> bool {
     let short = |t: &String| agentctl_n8n::short_type(t) == node;

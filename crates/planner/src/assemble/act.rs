@@ -577,6 +577,12 @@ impl Reading<'_> {
         if verb == Verb::Delete && steps.is_empty() {
             steps.extend(self.doomed(clause, service));
         }
+        // Rows go from the last to the first, so that none moves before its turn.
+        if verb == Verb::Delete && service.is("sheet") && !steps.is_empty() {
+            let by = super::field("row_number");
+            let descending = true;
+            steps.push(self.simple(clause, Does::Sort { by, descending }));
+        }
         steps.push(self.written(i, clause, service, verb));
         steps
     }

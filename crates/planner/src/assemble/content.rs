@@ -148,6 +148,9 @@ impl Reading<'_> {
         if let Some(quote) = self.quote(self.clause_at(i)) {
             return Some(arg(Role::Text, quote));
         }
+        if let Some((_, Some(text))) = self.greeting(self.clause_at(i)) {
+            return Some(arg(Role::Text, lit(text)));
+        }
         let fields = self.fields(i);
         if fields.is_empty() {
             return None;

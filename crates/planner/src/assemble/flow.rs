@@ -69,6 +69,7 @@ impl Reading<'_> {
     pub(super) fn flow(&mut self) {
         let mut tree = Tree::default();
         tree.steps.extend(self.day_holds());
+        tree.steps.extend(self.meant_event());
         tree.steps.extend(self.delayed());
         tree.steps.extend(self.allowed());
         if let Some((at, condition)) = self.starts_if() {
@@ -82,6 +83,7 @@ impl Reading<'_> {
                     .push(self.step(&said, Does::Filter { condition }));
             }
         }
+        tree.steps.extend(self.polled_state());
         tree.steps.extend(self.once_each());
         for i in 0..self.clauses.len() {
             let clause = self.clause_at(i).clone();

@@ -32,8 +32,15 @@ impl Reading<'_> {
                         | "over"
                 )
         });
+        // Rows are put into what keeps rows, whatever shop they are of: "append every Stripe payment to a sheet".
+        let kept = || {
+            let keeps = |s: &&&'static ServiceEntry| s.is_any(&["sheet", "base", "db", "files"]);
+            let stores = matches!(frame, "STORE" | "ARCHIVE" | "EXPORT");
+            named.iter().find(keeps).copied().filter(|_| stores)
+        };
         let found = target
             .and_then(|p| p.service)
+            .or_else(kept)
             .or_else(|| named.iter().find(usable).copied());
         found
             .map(|s| self.concrete(s))

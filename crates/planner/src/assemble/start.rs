@@ -503,7 +503,12 @@ impl Reading<'_> {
             let elsewhere =
                 clause.phrases().any(fresh) && clause.phrases().any(|p| p.prep == "from");
             if sent && !new && !told
-                || order && !(brought || elsewhere || only || self.written_to(clause, i))
+                || order
+                    && !(brought
+                        || elsewhere
+                        || only
+                        || self.is_watched(clause)
+                        || self.written_to(clause, i))
             {
                 continue;
             }
@@ -540,7 +545,7 @@ impl Reading<'_> {
     }
 
     /// "Watch the Airtable table Leads", "listen to the queue": what happens in a place is waited for.
-    fn is_watched(&self, clause: &Clause) -> bool {
+    pub(super) fn is_watched(&self, clause: &Clause) -> bool {
         let waits = clause.verb.as_ref().is_some_and(|v| {
             matches!(v.sense.concept.as_str(), "monitor" | "listen") && !v.negated
         });
@@ -615,6 +620,9 @@ impl Reading<'_> {
         let (i, service) = (event.at, event.service);
         self.starts_at = Some(i);
         let clause = self.clause_at(i).clone();
+        if self.is_watched(&clause) {
+            self.set_used(i, true);
+        }
         let written = self.written_to(&clause, i);
         let object = match written {
             true => Some("message".to_owned()),

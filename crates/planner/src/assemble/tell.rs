@@ -136,6 +136,14 @@ impl Reading<'_> {
         if service.is("mail") && !args.iter().any(|a| a.role == Role::To) {
             args.extend(self.own_address(clause));
         }
+        if let Some((subject, text)) = self.greeting(clause)
+            && service.is("mail")
+        {
+            args.push(arg(Role::Subject, lit(subject)));
+            if text.is_some() && !args.iter().any(|a| a.role == Role::To) {
+                args.extend(self.greeted());
+            }
+        }
         args.extend(self.text_of(i).or_else(|| self.theme(clause)));
         args.extend(
             self.details(clause)

@@ -82,14 +82,16 @@ impl Draft<'_> {
                     ("message", "message"),
                     ("country", "country"),
                 ] {
-                    if more.contains_key(key)
-                        || args.iter().any(
-                            |a| matches!(&a.role, Role::Field(n) if words::similar(n, field) > 0.8),
-                        )
-                    {
+                    if more.contains_key(key) {
                         continue;
                     }
-                    if let Some(js) = self.has_field(at, field) {
+                    let given = args.iter().position(
+                        |a| matches!(&a.role, Role::Field(n) if words::similar(n, field) > 0.8),
+                    );
+                    if let Some(given) = given {
+                        let given = args.remove(given);
+                        more.insert(key.to_owned(), self.value(at, &given.value));
+                    } else if let Some(js) = self.has_field(at, field) {
                         more.insert(key.to_owned(), expression(&js));
                     }
                 }

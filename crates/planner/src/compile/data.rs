@@ -30,6 +30,8 @@ pub(super) struct Origin {
     pub acting: bool,
     /// Only the listed fields exist.
     pub closed: bool,
+    /// The fields are those of a service's own records.
+    pub of_service: bool,
 }
 
 impl Origin {
@@ -117,6 +119,11 @@ impl Origin {
         }
     }
 
+    /// Whether the fields of its records are known, so that a word that names none of them is a guess.
+    fn is_known(&self) -> bool {
+        !self.fields.is_empty() && (self.closed || self.of_service)
+    }
+
     fn path(&self, path: &str) -> String {
         match (self.base.is_empty(), path.is_empty()) {
             (true, _) => path.to_owned(),
@@ -132,6 +139,12 @@ impl Origin {
             _ => path.to_owned(),
         }
     }
+}
+
+/// Whether a name is written as one of a program's own ("order_id", "orderId"): the user knows that it is there.
+fn is_identifier_of_user(name: &str) -> bool {
+    name.contains(['_', '.', '['])
+        || words::is_key(name) && name.chars().skip(1).any(char::is_uppercase)
 }
 
 const KNOWN: f64 = 0.6;
@@ -387,7 +400,13 @@ impl Draft<'_> {
             Some((_, _, false)) if of.is_none() && self.length_in_days(at, name).is_some() => {
                 self.length_in_days(at, name).unwrap_or_default()
             }
-            Some((index, path, _)) => self.at_origin(at, index, &path),
+            Some((index, path, known)) => {
+                let guessed = !known && self.origins.get(index).is_some_and(Origin::is_known);
+                if guessed && !is_identifier_of_user(name) {
+                    self.gap(name);
+                }
+                self.at_origin(at, index, &path)
+            }
             None => js_path(
                 "$json",
                 &if words::is_key(name) {

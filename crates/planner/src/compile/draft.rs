@@ -1,6 +1,7 @@
 //! The workflow while it is being written: nodes, edges, names, ids, and what the items look like at each place.
 //! Owns the cursor (`At`) that a step takes and gives back. Knows no node type's parameters.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
@@ -78,6 +79,8 @@ pub(super) struct Draft<'a> {
     pub todo: Vec<Todo>,
     pub notes: Vec<String>,
     pub origins: Vec<Origin>,
+    /// What could not be told from the request and the records at hand, in the request's words.
+    pub gaps: RefCell<Vec<String>>,
     /// Plan step → the origin that its output is.
     pub by_step: HashMap<String, usize>,
     space: Uuid,
@@ -93,6 +96,7 @@ impl<'a> Draft<'a> {
             todo: Vec::new(),
             notes: Vec::new(),
             origins: Vec::new(),
+            gaps: RefCell::default(),
             by_step: HashMap::new(),
             space: Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()),
             counter: 0,
@@ -203,6 +207,14 @@ impl<'a> Draft<'a> {
         };
         if !self.todo.contains(&todo) {
             self.todo.push(todo);
+        }
+    }
+
+    /// Says that a part of the request could not be told: what is built is a draft.
+    pub(super) fn gap(&self, said: &str) {
+        let mut gaps = self.gaps.borrow_mut();
+        if !said.trim().is_empty() && !gaps.iter().any(|g| g == said) {
+            gaps.push(said.to_owned());
         }
     }
 

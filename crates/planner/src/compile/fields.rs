@@ -187,6 +187,18 @@ fn trigger_shape(short: &str) -> Option<Shape> {
                 ("price", "price"),
             ],
         ),
+        "stripeTrigger:customer" => Shape(
+            "data.object",
+            Snake,
+            "customer stripe",
+            &[
+                ("email|customer email|mail", "email"),
+                ("name|customer name", "name"),
+                ("phone|phone number", "phone"),
+                ("description", "description"),
+                ("id|customer id", "id"),
+            ],
+        ),
         "stripeTrigger" => Shape(
             "data.object",
             Snake,
@@ -958,13 +970,14 @@ pub(super) fn github_origin(node_type: &str, object: &str, kind: &str) -> Origin
 pub(super) fn origin_of(node_type: &str, object: &str) -> Origin {
     let short = short_type(node_type);
     let mut origin = Origin::default();
-    let own = trigger_shape(short);
+    let own = trigger_shape(&format!("{short}:{object}")).or_else(|| trigger_shape(short));
     // what an action lists is the bare object, without the envelope of the trigger's event
     let bare = own.is_none();
     match own.or_else(|| trigger_shape(&format!("{short}Trigger"))) {
         Some(Shape(base, spelling, about, fields)) => {
             origin.base = if bare { String::new() } else { base.to_owned() };
             origin.spelling = spelling;
+            origin.of_service = spelling != AsSaid && base != "body";
             origin.about = words(about);
             origin.fields = fields
                 .iter()

@@ -655,6 +655,8 @@ impl Draft<'_> {
         };
         let mut params = object(&[("operation", json!(operation))]);
         if format == "pdf" {
+            // No node of n8n's own writes a PDF.
+            self.gap(&step.said);
             self.note("n8n has no node that writes a PDF: the file is plain text");
         }
         if operation == "toText" {

@@ -408,7 +408,8 @@ impl Draft<'_> {
                 Some(Value::String(format!("<{label}>")))
             }
             PropertyKind::Options => {
-                if let Some(first) = property.options.first()
+                let filled = |o: &&agentctl_n8n::catalog::PropertyOption| o.value != json!("");
+                if let Some(first) = property.options.iter().find(filled)
                     && !property.has_dynamic_options()
                 {
                     return Some(first.value.clone());

@@ -58,6 +58,8 @@ use agentctl_n8n::Workflow;
 use agentctl_n8n::catalog::Catalog;
 
 use draft::Draft;
+#[cfg(test)]
+pub(crate) use service::SAID_IN;
 
 /// A compiled plan.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +69,8 @@ pub struct Compiled {
     pub todo: Vec<Todo>,
     /// Decisions worth knowing.
     pub notes: Vec<String>,
+    /// What of the request could not be told when it was compiled: the workflow is a draft where there is any.
+    pub gaps: Vec<String>,
 }
 
 /// Compiles a plan.
@@ -99,5 +103,6 @@ pub fn compile(plan: &Plan, catalog: &Catalog) -> Compiled {
         workflow: draft.workflow,
         todo: draft.todo,
         notes: draft.notes,
+        gaps: draft.gaps.into_inner(),
     }
 }

@@ -206,7 +206,7 @@ impl Draft<'_> {
                 );
                 args.retain(|a| a.role != Role::Status);
             }
-            "twitter" | "linkedIn"
+            "linkedIn"
                 if !reading(call.verb)
                     && at.tool.is_none()
                     && args
@@ -214,6 +214,26 @@ impl Draft<'_> {
                         .all(|a| !matches!(a.role, Role::Text | Role::Body | Role::Title)) =>
             {
                 if let Some(text) = self.announcement(at) {
+                    args.push(Arg {
+                        role: Role::Text,
+                        value: super::message::raw(&text),
+                    });
+                }
+            }
+            // A post is no message to one person.
+            "twitter"
+                if !reading(call.verb)
+                    && !matches!(call.verb, Verb::Delete | Verb::Remove | Verb::Add)
+                    && !args
+                        .iter()
+                        .any(|a| matches!(a.role, Role::To | Role::Recipient)) =>
+            {
+                set(params, "tweet", "create");
+                if let Some(text) = self.announcement(at)
+                    && !args
+                        .iter()
+                        .any(|a| matches!(a.role, Role::Text | Role::Body | Role::Title))
+                {
                     args.push(Arg {
                         role: Role::Text,
                         value: super::message::raw(&text),

@@ -100,6 +100,15 @@ impl Draft<'_> {
 
     /// A line about what was published before: its title and its link.
     pub(super) fn announcement(&self, at: &At) -> Option<String> {
+        self.of_answer(at).or_else(|| {
+            let subject = self.subject(at).and_then(|i| self.origins.get(i))?;
+            let known = at.list.is_some() || !subject.fields.is_empty();
+            known.then(|| self.about_item(at, ""))
+        })
+    }
+
+    /// The title and the link of what an earlier node made.
+    fn of_answer(&self, at: &At) -> Option<String> {
         let (index, path) = at.seen.iter().rev().find_map(|&i| {
             let origin = self.origins.get(i).filter(|o| o.acting)?;
             let (_, path) = origin

@@ -11,6 +11,13 @@ use super::facts::{Facts, shown};
 use super::fields::{answer_of, origin_of};
 use super::place::object;
 use super::words::{capital, fold};
+use agentctl_n8n::catalog::Property;
+
+pub(crate) static SAID_IN: crate::lex::Table = crate::lex::Table {
+    file: "said_in.tsv",
+    text: include_str!("../../knowledge/said_in.tsv"),
+    columns: 1,
+};
 
 /// What an adapter may know about the step.
 pub(super) struct Call<'a> {
@@ -18,6 +25,11 @@ pub(super) struct Call<'a> {
     pub verb: Verb,
     pub object: &'a str,
     pub said: &'a str,
+}
+
+fn lexicon_entry(node_type: &str) -> Option<&'static crate::lexicon::ServiceEntry> {
+    let acts = |s: &&crate::lexicon::ServiceEntry| s.actions.iter().any(|a| a == node_type);
+    crate::lexicon::services().iter().find(acts)
 }
 
 pub(super) fn short_of(node_type: &str) -> &str {
@@ -122,6 +134,13 @@ impl Draft<'_> {
         }
         let at = self.prepare_files(&call, args, at);
         let (params, choice, name) = self.configure(&at, &node_type, &call, args);
+        if !reads(verb, &choice) && self.says_nothing(&node_type, &params, &choice) {
+            self.gap(&step.said);
+        }
+        // What a model is to do is a task of its own; an operation that only its words suggest is none.
+        if lexicon_entry(&node_type).is_some_and(|s| s.is("llm")) {
+            self.gap(&step.said);
+        }
         let at = self.plain_item(at, &params);
         let wish = self.wish(step, name);
         let node = self.node(&at, &wish, &node_type, params);
@@ -167,6 +186,33 @@ impl Draft<'_> {
             file: false,
             ..next
         }
+    }
+
+    /// Whether a node that sends or posts has a place for what it says, and nothing in it.
+    fn says_nothing(&self, node_type: &str, params: &Map<String, Value>, choice: &Choice) -> bool {
+        let operation = choice.operation.as_deref().unwrap_or("");
+        let says = ["send", "post", "create", "reply", "publish"];
+        let service = crate::lexicon::services();
+        let mut service = service
+            .iter()
+            .filter(|s| s.actions.iter().any(|a| a == node_type));
+        let speaks = service.any(|s| s.is_any(&["chat", "mail", "sms", "social"]));
+        if !speaks || !says.iter().any(|s| operation.starts_with(s)) {
+            return false;
+        }
+        let Some(facts) = self.facts(node_type) else {
+            return false;
+        };
+        let names: Vec<&str> = SAID_IN.rows().map(|row| row.at(0)).collect();
+        let mut places = shown(&facts, params)
+            .into_iter()
+            .filter(|p| names.contains(&p.name.as_str()))
+            .peekable();
+        let empty = |p: &Property| {
+            let value = params.get(&p.name);
+            value.is_none_or(|v| v.as_str().is_some_and(|text| text.trim().is_empty()))
+        };
+        places.peek().is_some() && places.all(empty)
     }
 
     /// Placeholder texts were filed under the wished name; the node may have got a number.

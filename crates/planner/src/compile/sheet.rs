@@ -60,6 +60,17 @@ impl Draft<'_> {
             }
         };
         params.insert("sheetName".into(), tab);
+        if operation == "delete" {
+            match self.has_field(at, "row number") {
+                Some(row) => {
+                    params.insert("toDelete".into(), json!("rows"));
+                    params.insert("startIndex".into(), super::expr::expression(&row));
+                    params.insert("numberToDelete".into(), json!(1));
+                }
+                // Without a row it would be the first that goes.
+                None => self.gap(call.said),
+            }
+        }
         true
     }
 
@@ -122,7 +133,7 @@ impl Draft<'_> {
         facts: &Facts,
         args: &mut Vec<Arg>,
         params: &mut Map<String, Value>,
-        _node: &str,
+        node: &str,
     ) {
         if call.short != "googleSheets" || params.get("resource") != Some(&json!("sheet")) {
             return;
@@ -205,6 +216,19 @@ impl Draft<'_> {
         };
         if columns.is_empty() {
             columns = self.all_columns(at);
+            let open = |i: usize| {
+                self.origins
+                    .get(i)
+                    .is_some_and(|o| o.base == "body" && !o.closed)
+            };
+            if !columns.is_empty() && self.subject(at).is_some_and(open) {
+                let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+                let text = format!(
+                    "add the other columns: the request names only {}",
+                    names.join(", ")
+                );
+                self.todo("text", node, text);
+            }
         }
         let value = if columns.is_empty() {
             json!({"mappingMode": "autoMapInputData", "value": {}, "matchingColumns": matching, "schema": []})

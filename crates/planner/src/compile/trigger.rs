@@ -324,6 +324,9 @@ impl Draft<'_> {
             values.push(Value::Object(value));
             origin = origin.field(&field.label, &field.label);
         }
+        if values.is_empty() {
+            self.gap(&title.to_lowercase());
+        }
         let params = object(&[
             ("formTitle", json!(title)),
             ("formFields", json!({"values": values})),
@@ -499,7 +502,10 @@ impl Draft<'_> {
                         }
                     };
                 let value = |text: String| {
-                    if locator {
+                    if locator && text.starts_with('<') {
+                        // No name of an owner or a repository may hold these signs.
+                        json!({"__rl": true, "mode": "list", "value": text, "cachedResultName": text})
+                    } else if locator {
                         json!({"__rl": true, "mode": "name", "value": text})
                     } else {
                         json!(text)

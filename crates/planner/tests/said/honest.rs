@@ -7,8 +7,8 @@ use agentctl_planner::read::{ReadContext, read};
 
 fn account(request: &str) -> Account {
     let plan = read(request, &ReadContext::default()).plan;
-    let workflow = compile(&plan, Catalog::embedded()).workflow;
-    account_of_plan(request, &plan, &workflow)
+    let built = compile(&plan, Catalog::embedded());
+    account_of_plan(request, &plan, &built)
 }
 
 /// Requests, each with words that must stand in one of the phrases that were not understood.
@@ -110,4 +110,57 @@ fn what_is_handed_back_unchanged_answers_nothing() {
         let missing = account(request).missing;
         assert!(missing.is_empty(), "{request}\n    {missing:?}");
     }
+}
+/// What would be sent, made or deleted without being said is no whole workflow.
+#[test]
+fn what_nobody_said_is_not_built_as_if_it_was() {
+    let cases = [
+        // A figure that no record of the service has.
+        (
+            "On the first of each month send the sum of all Stripe charges of the last month to cfo@acme.com",
+            "sum",
+        ),
+        // A form of which no field is said.
+        (
+            "When someone fills the contact form, save it to Airtable and reply with a thank-you mail",
+            "contact form",
+        ),
+        // What a model is to do is no operation that only sounds like it.
+        (
+            "When a file is uploaded to the Dropbox folder /scans, extract the text with OpenAI and store it in Notion",
+            "extract the text",
+        ),
+        // No node writes a PDF.
+        (
+            "When a Shopify order is paid, generate a PDF invoice and email it to the customer",
+            "PDF",
+        ),
+        // Nothing says which record is deleted.
+        (
+            "Every night delete Airtable records whose status is archived",
+            "delete",
+        ),
+    ];
+    for (request, words) in cases {
+        let missing = account(request).missing;
+        let named = missing.iter().any(|m| m.contains(words));
+        assert!(named, "{request}\n    {missing:?}");
+    }
+}
+
+/// A message that is known by its name says what its name says, to whom it is meant for.
+#[test]
+fn a_welcome_mail_is_no_dump_of_data() {
+    let request = "When the form with name, email and message is submitted, send a thank-you mail";
+    let plan = read(request, &ReadContext::default()).plan;
+    let workflow = compile(&plan, Catalog::embedded()).workflow;
+    let mail = workflow
+        .nodes
+        .iter()
+        .find(|n| n.node_type().ends_with("emailSend"))
+        .unwrap();
+    let said = mail.parameters().unwrap();
+    assert_eq!(said["subject"], "Thank you");
+    assert_eq!(said["toEmail"], "={{ $json.Email }}");
+    assert!(said["text"].as_str().unwrap().starts_with("Thank you!"));
 }

@@ -8,9 +8,9 @@ use agentctl_planner::read::{ReadContext, read};
 /// The words that were not understood, and the parameters of all nodes as one text.
 fn built(request: &str) -> (Vec<String>, String) {
     let plan = read(request, &ReadContext::default()).plan;
-    let workflow = compile(&plan, Catalog::embedded()).workflow;
-    let missing = account_of_plan(request, &plan, &workflow).missing;
-    let nodes = workflow.nodes.iter();
+    let built = compile(&plan, Catalog::embedded());
+    let missing = account_of_plan(request, &plan, &built).missing;
+    let nodes = built.workflow.nodes.iter();
     let parameters = nodes.map(|n| format!("{} {:?}\n", n.node_type(), n.parameters()));
     (missing, parameters.collect())
 }
@@ -129,5 +129,32 @@ fn what_one_service_has_is_listed_in_another() {
             parameters.contains(r#""operation": String("append")"#),
             "{request}\n{parameters}"
         );
+    }
+}
+
+/// A trigger that tells of all that happens to a thing is followed by a test for the event that was said.
+#[test]
+fn only_the_event_that_was_said_goes_on() {
+    let cases = [
+        (
+            "When a GitHub pull request is merged, post its title to Discord",
+            "$json.body.pull_request.merged",
+        ),
+        (
+            "When an issue is opened in GitHub repo acme/app, post it to Discord",
+            "$json.body.action",
+        ),
+        (
+            "Wenn ein Deal in Pipedrive gewonnen wird, sag es #wins in Slack",
+            "$json.data.status",
+        ),
+        (
+            "When an invoice is paid in Xero, post it to Slack #finance",
+            r#"String("PAID")"#,
+        ),
+    ];
+    for (request, tested) in cases {
+        let (_, parameters) = built(request);
+        assert!(parameters.contains(tested), "{request}\n{parameters}");
     }
 }
