@@ -145,7 +145,9 @@ fn answer_and_resume() {
     });
     project.write("answers.json", &answers.to_string());
     insta::assert_snapshot!(project.said("resume --answers answers.json"), @r#"
-    exit code 0
+    exit code 9
+    built 5 of 7 parts; not understood: 'build name', 'build'
+
     GitHub to Slack (5 nodes)
 
     Schedule · scheduleTrigger
