@@ -256,12 +256,17 @@ impl Reading<'_> {
         let writes = [
             "SEND", "NOTIFY", "MAIL", "STORE", "CREATE", "UPLOAD", "DRAFT", "ARCHIVE", "PUBLISH",
         ];
+        // What brings the event is not written to by the clause that tells of it.
+        let own = self.starts_at.map(|at| self.clause_at(at).from) == Some(clause.from);
+        let brings = self.trigger_service().filter(|_| own);
         let target = |p: &Phrase| {
             let reads = matches!(
                 p.prep.as_str(),
                 "from" | "of" | "with" | "via" | "by" | "over"
             );
-            let acts = |s: &ServiceEntry| !s.actions.is_empty() && !s.is("llm");
+            let acts = |s: &ServiceEntry| {
+                !s.actions.is_empty() && !s.is("llm") && brings.is_none_or(|b| b.key != s.key)
+            };
             (!reads).then_some(p.service).flatten().filter(|s| acts(s))
         };
         let mut places: Vec<(usize, &str)> = Vec::new();

@@ -333,7 +333,8 @@ impl Reading<'_> {
                         .and_then(|n| figure(self.raw(*n)))
                         .map(|n| lit(number(n)));
                     let said = next
-                        .filter(|p| matches!(p.prep.as_str(), "to" | "" | "as"))
+                        // "subject, priority and requester email": the next of a list is no value.
+                        .filter(|p| !p.listed && matches!(p.prep.as_str(), "to" | "" | "as"))
                         .map(|p| {
                             p.names
                                 .first()

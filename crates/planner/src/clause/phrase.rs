@@ -452,7 +452,8 @@ impl Reader<'_> {
             {
                 self.now.to = at + 1;
             }
-            "aux" => self.close(),
+            // "add a row to Google Sheets for each new ticket": another thing is spoken of.
+            "aux" | "each" => self.close(),
             _ => {}
         }
     }

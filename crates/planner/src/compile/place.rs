@@ -42,6 +42,13 @@ pub(crate) fn locator(property: &Property, value: &Value) -> Value {
     if text.starts_with('<') && has("list") {
         return json!({"__rl": true, "mode": "list", "value": text, "cachedResultName": text});
     }
+    // Without a list, as an expression, which no pattern is held against before it is filled in.
+    let refused = |m: &&agentctl_n8n::catalog::LocatorMode| !m.accepts(&text);
+    if text.starts_with('<')
+        && let Some(mode) = property.modes.first().filter(refused)
+    {
+        return json!({"__rl": true, "mode": mode.name, "value": format!("={text}")});
+    }
     let looks_like_id = text.len() >= 5
         && !text.contains(' ')
         && text.chars().any(|c| c.is_ascii_digit())

@@ -158,3 +158,18 @@ fn only_the_event_that_was_said_goes_on() {
         assert!(parameters.contains(tested), "{request}\n{parameters}");
     }
 }
+
+/// "For each new ticket" tells what starts the workflow, wherever it stands; nothing is made there.
+#[test]
+fn what_brings_the_event_is_not_written_to() {
+    let request = "Add a row to Google Sheets for each new Zendesk ticket with subject, priority and requester email";
+    let (missing, parameters) = built(request);
+    assert_eq!(missing, Vec::<String>::new());
+    assert!(
+        parameters.starts_with("n8n-nodes-base.zendeskTrigger"),
+        "{parameters}"
+    );
+    assert_eq!(parameters.lines().count(), 2, "{parameters}");
+    let column = r#""priority": String("={{ $json.priority }}")"#;
+    assert!(parameters.contains(column), "{parameters}");
+}
