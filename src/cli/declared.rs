@@ -10,7 +10,8 @@ use agentctl_host::reach::Addresses;
 use agentctl_mcp::Servers;
 use agentctl_n8n_tools::Callable;
 use agentctl_n8n_tools::backend::Backend;
-use agentctl_tools::{Mode, Surroundings, Tools, Workflows};
+use agentctl_tools::{Mode, Remote, Surroundings, Tools, Workflows};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub struct Means<'a> {
     pub servers: Option<Arc<Servers>>,
     /// The n8n that is connected, where a tool needs one.
     pub n8n: Option<Arc<dyn Backend>>,
+    /// Other agents, where a tool is one.
+    pub agents: BTreeMap<String, Result<Remote, String>>,
     /// The project's folder, where a run's files are made.
     pub root: Option<&'a Path>,
     /// Documents of the user's own, in place of the pack's.
@@ -64,6 +67,7 @@ pub fn mocks(pack: &Pack) -> Option<Tools> {
         allow: Addresses::default(),
         servers: None,
         workflows: None,
+        agents: BTreeMap::new(),
         root: None,
         folder: None,
     };
@@ -87,6 +91,7 @@ pub fn made(pack: &Pack, config: &Config, means: Means<'_>) -> Result<Tools, Cli
         workflows: means
             .n8n
             .map(|n8n| Arc::new(Callable(n8n)) as Arc<dyn Workflows>),
+        agents: means.agents,
         root: means.root.map(Path::to_owned),
         folder: means.folder.map(Path::to_owned),
     };

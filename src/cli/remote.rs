@@ -5,7 +5,9 @@ use super::output::Output;
 use super::project;
 use crate::config::{Config, Origin, a2a};
 use agentctl_a2a_client::{Agent, CardPin, Credentials, Error, Limits, PinError};
+use agentctl_engine::pack::{Pack, ToolKind};
 use agentctl_host::home::{self, Home};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// An agent that a command is about.
@@ -56,10 +58,7 @@ pub fn named(
             return Err(CliError::usage(format!("there is no agent {target:?}")).hint(hint));
         }
     };
-    out.hide(agent.credentials.iter().map(|secret| match secret {
-        Credentials::Bearer(token) => token.clone(),
-        Credentials::Basic { password, .. } => password.clone(),
-    }));
+    hide(&agent, out);
     let pin = pin(root, &agent)?;
     Ok(Remote {
         name: target.to_owned(),
@@ -83,6 +82,41 @@ fn of_settings(root: &Path, config: &Config, name: &str) -> Result<Agent, CliErr
         },
         limits: Limits::default(),
     })
+}
+
+/// The agents that tools of the pack are, with what keeps one from being asked. Their secrets are hidden from here on.
+pub fn of_tools(
+    root: &Path,
+    pack: &Pack,
+    config: &Config,
+    out: &Output,
+) -> BTreeMap<String, Result<agentctl_tools::Remote, String>> {
+    let named = pack.tools.values().filter_map(|tool| match &tool.kind {
+        ToolKind::Other { name, section } if *name == agentctl_tools::A2A => {
+            agentctl_tools::agent_of(section)
+        }
+        _ => None,
+    });
+    let described = named.filter(|name| config.agents.contains_key(*name));
+    let found = |name: &str| {
+        let agent = of_settings(root, config, name)?;
+        hide(&agent, out);
+        let pin = pin(root, &agent)?;
+        Ok(agentctl_tools::Remote { agent, pin })
+    };
+    described
+        .map(|name| {
+            let found = found(name).map_err(|e: CliError| e.message);
+            (name.to_owned(), found)
+        })
+        .collect()
+}
+
+fn hide(agent: &Agent, out: &Output) {
+    out.hide(agent.credentials.iter().map(|secret| match secret {
+        Credentials::Bearer(token) => token.clone(),
+        Credentials::Basic { password, .. } => password.clone(),
+    }));
 }
 
 fn pin(root: &Path, agent: &Agent) -> Result<Option<CardPin>, CliError> {

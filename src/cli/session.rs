@@ -9,6 +9,7 @@ use super::folder_trust;
 use super::model_choice::{self, Chosen};
 use super::output::Output;
 use super::progress::plain_long;
+use super::remote;
 use super::settings;
 use crate::config::Config;
 use crate::dialogues::Failing;
@@ -135,7 +136,8 @@ impl Session {
                 out,
             )?),
         };
-        // With the models' keys, which were just read.
+        let agents = remote::of_tools(root, &pack, &config, out);
+        // With the models' keys and the agents' secrets, which were just read.
         let redactor = (*out.redactor()).clone();
         let tape = tape(model, &redactor)?;
         let models = match (models, &tape) {
@@ -157,6 +159,7 @@ impl Session {
         let means = declared::Means {
             servers: servers.clone(),
             n8n: called,
+            agents,
             root: Some(root),
             folder,
         };

@@ -193,6 +193,7 @@ fn what_is_missing_is_named() {
             variable: |_| None,
             allow: agentctl_host::reach::Addresses::default(),
             servers: None,
+            agents: Default::default(),
             workflows: None,
             root: None,
             folder: None,

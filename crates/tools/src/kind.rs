@@ -3,7 +3,7 @@
 
 use crate::call::Call;
 use crate::toolset::Surroundings;
-use crate::{builtin, exec, http, mcp, n8n};
+use crate::{a2a, builtin, exec, http, mcp, n8n};
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::Outcome;
 use agentctl_engine::vocabulary::CheckKind;
@@ -33,5 +33,11 @@ pub(crate) struct KindOfTool {
 }
 
 /// Every kind, besides flows.
-pub(crate) const KINDS: &[KindOfTool] =
-    &[http::KIND, builtin::KIND, mcp::KIND, n8n::KIND, exec::KIND];
+pub(crate) const KINDS: &[KindOfTool] = &[
+    http::KIND,
+    builtin::KIND,
+    mcp::KIND,
+    n8n::KIND,
+    exec::KIND,
+    a2a::KIND,
+];

@@ -1,6 +1,7 @@
 //! The tools that a pack's files declare: what each kind does outside. Everything that decides about a call (role, policy, budget,
 //! journal) is the gateway's; here a call that was allowed is made, or refused because of where it would go. Knows no pack.
 
+mod a2a;
 mod answer;
 mod builtin;
 mod call;
@@ -16,6 +17,7 @@ mod registry;
 mod seen;
 mod toolset;
 
+pub use a2a::{NAME as A2A, Remote, agent_of};
 pub use direct::{Came, Given};
 pub use mcp::NAME as MCP;
 pub use mock::Mode;

@@ -62,6 +62,7 @@ fn tools(
         variable: |_| None,
         allow: agentctl_host::reach::Addresses::default(),
         servers: Some(servers),
+        agents: Default::default(),
         workflows: None,
         root: None,
         folder: None,

@@ -1,5 +1,6 @@
 //! The declared tools as a toolset: heads for models and policies, and a call for each.
 
+use crate::a2a::Remote;
 use crate::builtin::Library;
 use crate::call::Call;
 use crate::kind::{KINDS, Work};
@@ -31,6 +32,9 @@ pub struct Surroundings {
     pub servers: Option<Arc<dyn ForeignTools>>,
     /// The workflows of the n8n that is connected; None: no tool of the pack is of that kind.
     pub workflows: Option<Arc<dyn Workflows>>,
+    /// The other agents that tools of the pack are, by their names in the settings; Err: what keeps one from being asked, as a sentence
+    /// without its end.
+    pub agents: BTreeMap<String, Result<Remote, String>>,
     /// The project's folder, where a tool may put files of the run; None: none is made.
     pub root: Option<PathBuf>,
     /// The folder whose files stand for the documents of the pack's own data.
@@ -208,6 +212,9 @@ impl Toolset for Tools {
         match rule {
             crate::call::ADDRESS => Some(
                 "tell the user; only the user's own settings allow such an address: [tools] allow_addresses",
+            ),
+            crate::a2a::CARD => Some(
+                "tell the user: `agentctl a2a card AGENT` shows what changed, `agentctl a2a approve AGENT` approves it",
             ),
             crate::call::REQUIRES => {
                 Some("list the tools first, take an id from that list, and fit its parameters")

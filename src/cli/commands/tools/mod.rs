@@ -7,6 +7,7 @@ use crate::cli::declared::{self, Means};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::plain_long;
+use crate::cli::remote;
 use crate::cli::session::{connected, foreign_tools, load_pack};
 use crate::cli::settings;
 use agentctl_engine::pack::{DeclaredTool, Pack};
@@ -133,6 +134,7 @@ fn made(root: &Path, out: &Output) -> Result<(Pack, Tools), CliError> {
     let means = Means {
         servers: foreign_tools(root, &pack, &config, out)?.map(Arc::new),
         n8n: connected(root, &pack, &config, out)?.map(|(_, n8n)| n8n),
+        agents: remote::of_tools(root, &pack, &config, out),
         root: Some(root),
         folder: None,
     };
