@@ -3,6 +3,7 @@
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
 use crate::once::Once;
+use crate::places::Priority;
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
 use crate::turning::{Begun, Next, text};
@@ -75,7 +76,7 @@ async fn send(
         return Err(Problem::bad("events are not told again")
             .hint("send it without Idempotency-Key, or without Accept: text/event-stream"));
     }
-    let begun = server.begin(pack, key, submit, None)?;
+    let begun = server.begin(pack, key, submit, Priority::default(), None)?;
     let (events, answer) = Events::answer();
     tokio::spawn(tell(begun, events));
     Ok(answer)

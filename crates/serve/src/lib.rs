@@ -16,6 +16,7 @@ mod mcp;
 mod once;
 mod openai;
 mod page;
+mod places;
 mod problem;
 mod rate;
 mod router;

@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, whole};
 use crate::ask::Ask;
+use crate::places::Priority;
 use crate::problem::Problem;
 use crate::router::named;
 use crate::server::{ServedPack, Server};
@@ -132,7 +133,10 @@ impl Server {
         started: Option<oneshot::Sender<String>>,
     ) -> Result<Answer, Problem> {
         let Some(once) = once else {
-            let reply = self.begin(pack, key, submit, started)?.reply().await?;
+            let reply = self
+                .begin(pack, key, submit, Priority::default(), started)?
+                .reply()
+                .await?;
             return Ok(written(&put(&reply, &shape)?));
         };
         submit.request = Some(once.id.clone());
@@ -177,7 +181,7 @@ impl Server {
         };
         let reply = match reply {
             Some(reply) => reply,
-            None => match self.begin(pack, key, submit, started) {
+            None => match self.begin(pack, key, submit, Priority::default(), started) {
                 Ok(begun) => begun.reply().await,
                 Err(problem) => Err(problem),
             },

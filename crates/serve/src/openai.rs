@@ -4,6 +4,7 @@
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
 use crate::once::Once;
+use crate::places::Priority;
 use crate::problem::Problem;
 use crate::server::Server;
 use crate::turning::{Begun, Next, text};
@@ -81,7 +82,7 @@ pub async fn completions(
         return Err(Problem::bad("a stream is not told again")
             .hint("send it without Idempotency-Key, or without stream"));
     }
-    let begun = server.begin(&pack, key, submit, None)?;
+    let begun = server.begin(&pack, key, submit, Priority::default(), None)?;
     let options = body.get("stream_options");
     let with_usage = options.and_then(|options| options.get("include_usage"));
     let with_usage = with_usage.and_then(Value::as_bool) == Some(true);

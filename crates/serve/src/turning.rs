@@ -1,6 +1,7 @@
 //! Turns: admitted, carried to their end whether or not somebody still waits for the reply, and cut off at the limit of time.
 
 use crate::live::Watch;
+use crate::places::{Places, Priority};
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
 use agentctl_base::question::{Outcome, Question};
@@ -19,7 +20,7 @@ const MOST_WAITING: usize = 256;
 
 /// Those that are under way, and those that wait to be.
 pub struct Turns {
-    places: Arc<Semaphore>,
+    places: Arc<Places>,
     queue: Arc<Semaphore>,
     state: Mutex<State>,
     changed: Notify,
@@ -35,7 +36,7 @@ struct State {
 impl Turns {
     pub fn new(at_once: usize) -> Turns {
         Turns {
-            places: Arc::new(Semaphore::new(at_once)),
+            places: Places::new(at_once),
             queue: Arc::new(Semaphore::new(at_once + MOST_WAITING)),
             state: Mutex::default(),
             changed: Notify::new(),
@@ -142,12 +143,14 @@ fn ended(
 }
 
 impl Server {
-    /// Admits a turn. It is carried to its end by itself; `started` is told its run when that is in the journal.
+    /// Admits a turn. It is carried to its end by itself; `started` is told its run when that is in the journal. `priority` counts
+    /// while it waits for a place.
     pub fn begin(
         self: &Arc<Self>,
         pack: &Arc<ServedPack>,
         key: SessionKey,
         submit: Submit,
+        priority: Priority,
         started: Option<oneshot::Sender<String>>,
     ) -> Result<Begun, Problem> {
         let cancel = Cancel::default();
@@ -175,7 +178,7 @@ impl Server {
             let _left = left;
             let _waits = waits;
             let places = Arc::clone(&server.turns.places);
-            let _place = places.acquire_owned().await;
+            let _place = places.take(priority).await;
             let mut watch =
                 Watch::new(Arc::clone(&server.live), &cancel, &key, said).telling(started);
             let reply = server.take(&pack, &key, &submit, &cancel, &mut watch).await;

@@ -5,6 +5,7 @@ use super::task;
 use super::{find, task::Seen};
 use crate::ask::Ask;
 use crate::once::Once;
+use crate::places::Priority;
 use crate::problem::Problem;
 use crate::runs::Found;
 use crate::server::{ServedPack, Server};
@@ -23,6 +24,7 @@ pub struct Said {
     pub key: SessionKey,
     pub submit: Submit,
     pub once: Once,
+    pub priority: Priority,
     /// An answer for machines to the question of this run: the question, and the answer.
     pub answers: Option<(Found, String, Value)>,
 }
@@ -71,6 +73,7 @@ pub async fn read(
         key,
         submit,
         once: once.clone(),
+        priority: Priority::of(message.metadata.as_ref()),
         answers,
     })
 }

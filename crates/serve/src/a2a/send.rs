@@ -110,7 +110,7 @@ async fn carry(
         (Some(done), _) => done,
         (None, true) => answer(server, said, started).await,
         (None, false) => {
-            let begun = server.begin(pack, said.key, said.submit, Some(started));
+            let begun = server.begin(pack, said.key, said.submit, said.priority, Some(started));
             match begun {
                 Ok(begun) => begun.reply().await,
                 Err(problem) => Err(problem),
