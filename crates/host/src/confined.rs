@@ -84,7 +84,6 @@ mod system {
         ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
         RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
     };
-    use rustix::process::{Pid, Resource, Rlimit, prlimit};
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
     use std::collections::BTreeMap;
     use std::process::Stdio;
@@ -138,8 +137,13 @@ mod system {
     const X32: i64 = 0x4000_0000;
 
     pub fn start(program: &Program, most: Most) -> Result<(Child, Family), NotStarted> {
-        let mut command = Command::new(&program.path);
+        // The shell takes the limits upon itself and then becomes the program: one that was limited after its start could have
+        // started others before. Arguments are no words of the script.
+        let mut command = Command::new("/bin/sh");
         command
+            .arg("-c")
+            .arg(limited(most))
+            .arg(&program.path)
             .args(&program.args)
             .env_clear()
             .envs(program.env.iter().map(|(name, value)| (name, value)))
@@ -156,25 +160,23 @@ mod system {
             error,
         };
         let child = command.spawn().map_err(failed)?;
-        let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
-        let (Some(id), Some(pid)) = (child.id(), pid.and_then(Pid::from_raw)) else {
+        let Some(id) = child.id() else {
             return Err(failed(std::io::Error::other("it has no process")));
         };
-        // Whoever is not limited is not left running: the family is dropped, and killed.
         let family = Family::of(id);
-        for (resource, most) in [
-            (Resource::As, most.memory),
-            (Resource::Fsize, most.file),
-            (Resource::Cpu, most.cpu_s),
-            (Resource::Core, 0),
-        ] {
-            let limit = Rlimit {
-                current: Some(most),
-                maximum: Some(most),
-            };
-            prlimit(Some(pid), resource, limit).map_err(|e| failed(e.into()))?;
-        }
         Ok((child, family))
+    }
+
+    /// The script that takes limits and becomes the program that its first argument names. A limit that is refused ends it.
+    fn limited(most: Most) -> String {
+        const BLOCK: u64 = 512;
+        const KIB: u64 = 1024;
+        format!(
+            "ulimit -c 0 && ulimit -t {} && ulimit -f {} && ulimit -v {} && exec \"$0\" \"$@\"",
+            most.cpu_s,
+            most.file / BLOCK,
+            most.memory / KIB
+        )
     }
 
     fn files(program: &Program) -> Result<(), String> {
