@@ -64,6 +64,7 @@ fn samples() -> Vec<Event> {
                     agents: [("qa".to_owned(), limits)].into(),
                 },
                 pack: Some("desk/turn".into()),
+                orchestrator: None,
                 models: [("qa".to_owned(), "offline".to_owned())].into(),
             })),
             order: Some(1),

@@ -20,7 +20,7 @@ use agentctl_base::foreign::split_foreign;
 use agentctl_engine::flow::StepKind;
 use agentctl_engine::gateway::{Gateway, HeldCalls};
 use agentctl_engine::nearest::nearest;
-use agentctl_engine::pack::{LoadOptions, Pack};
+use agentctl_engine::pack::{LoadOptions, Orchestrator, Pack};
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{
     self, Answering, Asker, Budgets, Cancel, Observer, RunContext, RunError, RunOptions, RunReport,
@@ -43,7 +43,7 @@ use agentctl_tools::{MCP, N8N as TOOL_OF_N8N, Tools};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A project with its pack, backend and model: enough for any activation.
@@ -64,10 +64,20 @@ pub struct Session {
     pub budgets: Budgets,
 }
 
+/// What a run is begun or gone on with besides its pack.
+#[derive(Debug, Default)]
+pub struct Given {
+    /// The models that it has, by agent.
+    pub models: BTreeMap<String, String>,
+    pub orchestrator: Which,
+    /// The folder of documents in place of the pack's own.
+    pub folder: Option<PathBuf>,
+}
+
 impl Session {
     /// With the builder's pack, whatever pack is the default: for what works on n8n by itself.
     pub fn open(root: &Path, model: &ModelOptions, out: &Output) -> Result<Session, CliError> {
-        Self::with(root, BUILDER, model, (&BTreeMap::new(), None), out)
+        Self::of_pack(root, BUILDER, model, out)
     }
 
     /// With the pack of this name (`NAME` or `NAME/FLOW`).
@@ -77,18 +87,18 @@ impl Session {
         model: &ModelOptions,
         out: &Output,
     ) -> Result<Session, CliError> {
-        Self::with(root, pack, model, (&BTreeMap::new(), None), out)
+        Self::with(root, pack, model, &Given::default(), out)
     }
 
-    /// The same, with a folder of documents in place of the pack's own.
-    pub fn over_folder(
+    /// The same, with what the user's command gives besides.
+    pub fn given(
         root: &Path,
         pack: &str,
-        folder: Option<&Path>,
+        given: &Given,
         model: &ModelOptions,
         out: &Output,
     ) -> Result<Session, CliError> {
-        Self::with(root, pack, model, (&BTreeMap::new(), folder), out)
+        Self::with(root, pack, model, given, out)
     }
 
     /// For going on with a run (None: the active one), with the pack and the models that it has.
@@ -107,18 +117,23 @@ impl Session {
             Err(_) => Means::default(),
         };
         let pack = kept.pack.as_deref().unwrap_or(BUILDER);
-        Self::with(root, pack, model, (&kept.models, None), out)
+        let given = Given {
+            models: kept.models,
+            orchestrator: kept.orchestrator.map_or(Which::Default, Which::Named),
+            folder: None,
+        };
+        Self::with(root, pack, model, &given, out)
     }
 
     fn with(
         root: &Path,
         pack: &str,
         model: &ModelOptions,
-        (kept, folder): (&BTreeMap<String, String>, Option<&Path>),
+        given: &Given,
         out: &Output,
     ) -> Result<Session, CliError> {
         let project = super::project::open_to_work(root, out)?;
-        let mut pack = named_pack(root, pack, out)?;
+        let mut pack = pack_with(root, pack, &given.orchestrator, out)?;
         let config = settings::of_project(root, out)?;
         let catalog = catalog_file::of(root, out)?;
         if catalog_file::is_own(catalog) {
@@ -130,7 +145,7 @@ impl Session {
             None => Some(model_choice::choose(
                 &pack,
                 &model.names,
-                kept,
+                &given.models,
                 &config,
                 catalog,
                 out,
@@ -161,7 +176,7 @@ impl Session {
             n8n: called,
             agents,
             root: Some(root),
-            folder,
+            folder: given.folder.as_deref(),
         };
         let tools = declared::tools(&pack, &config, means, out)?;
         let (gateway, n8n) = gateway(&pack, n8n, tools, root, redactor);
@@ -566,19 +581,86 @@ pub fn load_pack(root: &Path, out: &Output) -> Result<Pack, CliError> {
     named_pack(root, &chosen_pack(root, out)?, out)
 }
 
-/// How packs of a project are loaded: which files count, and whether the policy may be loosened.
+/// How packs of a project are loaded: which files count, whether the policy may be loosened, and which orchestrators the settings name.
 pub fn load_options(root: &Path, out: &Output) -> Result<LoadOptions, CliError> {
+    let named = settings::of_project(root, out)?.orchestrators.into_iter();
+    let named = named.map(|(pack, name)| (pack, Orchestrator::Named(name)));
+    Ok(LoadOptions {
+        orchestrators: named.collect(),
+        ..load_options_unset(root, out)?
+    })
+}
+
+/// The same with every pack's default orchestrator: for a look at packs where the settings may be what is broken.
+pub fn load_options_unset(root: &Path, out: &Output) -> Result<LoadOptions, CliError> {
     let files = folder_trust::in_force(root, out)?.pack();
     Ok(LoadOptions {
         files: files.map_err(folder_trust::refused)?,
         allow_loosen: out.allow_loose_policy,
+        ..LoadOptions::default()
     })
+}
+
+/// No file of an orchestrator is larger.
+const MAX_ORCHESTRATOR: u64 = 1024 * 1024;
+
+/// The orchestrator that was typed: a file where it is the path of one (it ends in .json or has a slash), else a name.
+pub fn orchestrator(typed: &str) -> Result<Orchestrator, CliError> {
+    let path = Path::new(typed);
+    let is_file = path.extension().is_some_and(|end| end == "json") || typed.contains('/');
+    if !is_file {
+        return Ok(Orchestrator::Named(typed.to_owned()));
+    }
+    let cannot =
+        |why: String| CliError::usage(format!("cannot read the orchestrator {typed}: {why}"));
+    let text = read_given_text(path, MAX_ORCHESTRATOR).map_err(|e| cannot(e.to_string()))?;
+    // A later command that goes on with the run may stand elsewhere.
+    let real = path.canonicalize().map_err(|e| cannot(e.to_string()))?;
+    let file = real.display().to_string();
+    Ok(Orchestrator::Given { file, text })
 }
 
 /// The pack of this name (`NAME` or `NAME/FLOW`); all of its mistakes at once, its warnings on stderr.
 pub fn named_pack(root: &Path, name: &str, out: &Output) -> Result<Pack, CliError> {
-    let options = load_options(root, out)?;
-    let pack = crate::pack::named(name, root, &options).map_err(|e| no_pack(&e))?;
+    pack_with(root, name, &Which::AsSet, out)
+}
+
+/// The orchestrator that a pack is to have.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Which {
+    /// The one of the settings, else the pack's default.
+    #[default]
+    AsSet,
+    /// The pack's default, whatever the settings say by now.
+    Default,
+    /// A name, or the path of a file.
+    Named(String),
+}
+
+/// The same with one of its orchestrators, or one of a file.
+pub fn pack_with(root: &Path, name: &str, chosen: &Which, out: &Output) -> Result<Pack, CliError> {
+    let mut options = load_options(root, out)?;
+    let of = name.split('/').next().unwrap_or_default();
+    match chosen {
+        Which::AsSet => {}
+        Which::Default => {
+            options.orchestrators.remove(of);
+        }
+        Which::Named(typed) => {
+            let named = orchestrator(typed)?;
+            options.orchestrators.insert(of.to_owned(), named);
+        }
+    }
+    let pack = crate::pack::named(name, root, &options).map_err(|error| {
+        let told = no_pack(&error);
+        // Where the pack is sound without the orchestrator, the orchestrator is what is wrong.
+        let of_pack = options.orchestrators.remove(of).is_none()
+            || crate::pack::named(name, root, &options).is_err();
+        match of_pack {
+            true => told,
+            false => CliError::usage(error.to_string()).hint("agentctl orchestrators list names those that there are, agentctl orchestrators new FILE.json begins one of your own"),
+        }
+    })?;
     for loosened in pack.policy.loosened() {
         out.note(&format!(
             "warning: the project loosens the policy: {loosened}"

@@ -18,6 +18,8 @@
 //! [prices."mine::small"]                     # USD per million tokens
 //! input = 0.1
 //! output = 0.4
+//! [packs.orchestrators]
+//! research = "basic"                         # docs/orchestrators.md
 //! [n8n]
 //! backend = "auto"                           # embedded, n8n-mcp, instance-mcp, rest
 //! [serve]                                    # docs/serve.md
@@ -89,6 +91,8 @@ pub struct Config {
     pub prices: IndexMap<String, Price>,
     /// `[packs] default`: `NAME` or `NAME/FLOW`.
     pub pack: Option<String>,
+    /// `[packs.orchestrators]`: pack → the name of one of its orchestrators.
+    pub orchestrators: IndexMap<String, String>,
     /// `[sessions] url_env`: the variable with the address of a Postgres that keeps the conversations.
     pub sessions_url_env: Option<String>,
     /// `[serve]`.
@@ -199,6 +203,8 @@ struct WrittenN8n {
 #[serde(deny_unknown_fields)]
 struct WrittenPacks {
     default: Option<String>,
+    #[serde(default)]
+    orchestrators: IndexMap<String, String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -308,6 +314,7 @@ pub fn load(
     config.sessions_url_env = own.sessions_url_env.or(config.sessions_url_env);
     config.serve = own.serve.over(std::mem::take(&mut config.serve));
     config.pack = own.pack.or(config.pack);
+    config.orchestrators.extend(own.orchestrators);
     config.backend = own.backend.or(config.backend);
     for (name, price) in own.prices {
         config.prices.entry(name).or_insert(price);
@@ -392,6 +399,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         limits: written.limits.budgets(),
         prices,
         pack: written.packs.default,
+        orchestrators: written.packs.orchestrators,
         sessions_url_env: written.sessions.url_env,
         serve: written.serve,
         backend: written.n8n.backend,

@@ -122,12 +122,151 @@ fn only_the_analysts_that_were_asked_for_work() {
         &project,
         &[
             "What do the free buses of Tolverne cost?",
-            "--input",
-            r#"agents=["economic"]"#,
+            "--agents",
+            "economic-agent",
         ],
     );
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let output = &ran.json()["output"];
     assert_eq!(output["agents"]["technology-agent"]["status"], "not asked");
     assert_eq!(claim(output, "16.4 million")["verdict"], "contradicted");
+}
+
+#[test]
+fn the_basic_orchestrator_checks_nothing_and_says_so() {
+    let project = Project::new();
+    let question = "How long is the heating network of Norrfeld?";
+    let ran = asked(&project, &[question, "--orchestrator", "basic"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let output = &ran.json()["output"];
+    assert_eq!(
+        output["agents"]["fact-checking-agent"]["status"],
+        "not asked"
+    );
+    let claims = output["claims"].as_array().unwrap();
+    assert!(!claims.is_empty());
+    for claim in claims {
+        assert_eq!(claim["verdict"], "unverified", "{claim}");
+        assert_eq!(claim["sources"][0]["quote"], claim["text"], "{claim}");
+    }
+    // The same by the settings of the folder.
+    project.write(
+        "agentctl.toml",
+        "[packs.orchestrators]\nresearch = \"basic\"\n",
+    );
+    let set = asked(&project, &[question, "--trust-once"]);
+    assert_eq!(&set.json()["output"], output, "{}", set.stderr);
+}
+
+#[test]
+fn an_orchestrator_of_the_users_own_names_its_agents_and_a_wrong_one_starts_nothing() {
+    let project = Project::new();
+    project.write(
+        "mine.json",
+        r#"{
+  "id": "mine",
+  "agents": {"heat-agent": {"as": "technology-agent", "with": {"question": "'heating network of Norrfeld'"}}},
+  "steps": [
+    {"id": "look", "pattern": "parallel", "agents": ["heat-agent"], "on_failure": "continue"},
+    {"id": "check", "pattern": "conditional", "if": "'heat-agent' in state.results",
+     "then": [{"id": "facts", "pattern": "sequential", "agents": ["fact-checking-agent"]}]}
+  ]
+}"#,
+    );
+    let mine = project.path().join("mine.json");
+    let mine = mine.to_str().unwrap();
+    let ran = asked(&project, &["What is it?", "--orchestrator", mine]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let output = &ran.json()["output"];
+    assert_eq!(output["agents"]["heat-agent"]["status"], "completed");
+    assert_eq!(output["agents"]["economic-agent"]["status"], "not asked");
+    assert_eq!(claim(output, "184 kilometres")["verdict"], "contradicted");
+
+    project.write("mine.json", "{\"id\": \"mine\",\n \"steps\": [{\"id\": \"a\", \"pattern\": \"sequential\", \"agents\": [\"heat\"]}]}");
+    for args in [
+        &["run", "research", "What is it?", "--orchestrator", mine][..],
+        &["orchestrators", "check", mine],
+    ] {
+        let wrong = project.run(args);
+        assert_eq!(wrong.code, 2, "{}", wrong.stderr);
+        let place = format!("{mine}:2:60: there is no agent \"heat\"");
+        assert!(wrong.stderr.contains(&place), "{}", wrong.stderr);
+        // What calls it is not told as a mistake of its own.
+        assert!(!wrong.stderr.contains("no flow"), "{}", wrong.stderr);
+    }
+    let nobody = asked(&project, &["What is it?", "--agents", "economic"]);
+    assert_eq!(nobody.code, 2, "{}", nobody.stdout);
+    assert!(
+        nobody.stderr.contains("did you mean \"economic-agent\"?"),
+        "{}",
+        nobody.stderr
+    );
+}
+
+#[test]
+fn orchestrators_are_listed_checked_drawn_and_begun() {
+    let project = Project::new();
+    let listed = project.run(&["orchestrators", "list"]);
+    assert!(
+        listed.stdout.contains("advanced (default), basic"),
+        "{}",
+        listed.stdout
+    );
+    let checked = project.run(&["orchestrators", "check"]);
+    assert_eq!(
+        (checked.code, checked.stdout.as_str()),
+        (0, "research: advanced, basic: no mistakes\n")
+    );
+    let drawn = project.run(&["orchestrators", "graph", "basic"]);
+    assert!(
+        drawn.stdout.contains("technology-agent"),
+        "{}",
+        drawn.stdout
+    );
+    let file = project.path().join("mine.json");
+    let file = file.to_str().unwrap();
+    let new = project.run(&["orchestrators", "new", file, "--like", "basic"]);
+    assert_eq!(new.code, 0, "{}", new.stderr);
+    let sound = project.run(&["orchestrators", "check", file]);
+    assert_eq!(sound.code, 0, "{}", sound.stderr);
+    let again = project.run(&["orchestrators", "new", file]);
+    assert_eq!(
+        again.code, 2,
+        "what is there is not written over: {}",
+        again.stdout
+    );
+}
+
+/// A pack that cannot be read is no reason to call all orchestrators sound.
+#[test]
+fn a_broken_pack_is_told_by_the_check_and_hides_no_other() {
+    let project = Project::new();
+    project.write("packs/mine/pack.yaml", "name: mine\nentry: nowhere\n");
+    let checked = project.run(&["orchestrators", "check", "--trust-once"]);
+    assert_eq!(checked.code, 2, "{}", checked.stdout);
+    assert!(checked.stderr.contains("packs/mine/"), "{}", checked.stderr);
+    let listed = project.run(&["orchestrators", "list", "--trust-once"]);
+    assert!(listed.stdout.starts_with("research  "), "{}", listed.stdout);
+    assert!(
+        listed.stderr.contains("a pack is left out: packs/mine/"),
+        "{}",
+        listed.stderr
+    );
+}
+
+/// The files of other domains that the documentation shows.
+#[test]
+fn the_orchestrators_of_the_examples_are_sound() {
+    let project = Project::new();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/orchestrators");
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_some_and(|end| end == "json") {
+            let checked = project.run(&["orchestrators", "check", file.to_str().unwrap()]);
+            assert_eq!(checked.code, 0, "{}", checked.stderr);
+            files += 1;
+        }
+    }
+    assert_eq!(files, 3);
 }

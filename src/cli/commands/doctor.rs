@@ -154,7 +154,7 @@ fn trust(root: &Path, out: &Output) -> Check {
 
 /// The packs that are built in, and this project's own.
 fn packs(root: &Path, out: &Output) -> Vec<Check> {
-    let options = match session::load_options(root, out) {
+    let options = match session::load_options_unset(root, out) {
         Ok(options) => options,
         Err(error) => return vec![failed("packs", error)],
     };

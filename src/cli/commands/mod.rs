@@ -22,6 +22,7 @@ mod man;
 mod mcp;
 mod models;
 mod n8n;
+mod orchestrators;
 mod packs;
 mod policy;
 mod pull;
@@ -84,6 +85,8 @@ pub enum Command {
     Tools(tools::ToolsCommand),
     #[command(subcommand)]
     Packs(packs::PacksCommand),
+    #[command(subcommand)]
+    Orchestrators(orchestrators::OrchestratorsCommand),
     #[command(subcommand)]
     Flow(flow::FlowCommand),
     #[command(subcommand)]
@@ -158,6 +161,7 @@ impl Command {
             Command::Skills(command) => skills::skills(project, command, out),
             Command::Tools(command) => tools::tools(project, command, out),
             Command::Packs(command) => packs::packs(project, command, out),
+            Command::Orchestrators(command) => orchestrators::orchestrators(project, command, out),
             Command::Flow(command) => flow::flow(project, command, out),
             Command::Policy(command) => policy::policy(project, command, out),
             Command::Catalog(command) => catalog::catalog(project, command, out),

@@ -5,7 +5,9 @@ use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::given::{is_pair, sorted};
 use crate::cli::output::Output;
-use crate::cli::session::{self, Session};
+use crate::cli::session::{self, Given, Session, Which};
+use agentctl_engine::nearest::nearest;
+use agentctl_engine::pack::Pack;
 use agentctl_engine::run::RunOptions;
 use agentctl_host::files::read_given_text;
 use clap::Args;
@@ -27,6 +29,12 @@ pub struct RunArgs {
     /// What else it sees as `input`: KEY=VALUE (JSON, else text), or a JSON file; several may follow, and it may be given several times
     #[arg(long, value_name = "FILE|KEY=VALUE", num_args = 1..)]
     pub input: Vec<String>,
+    /// Which of the pack's orchestrators works (`agentctl orchestrators list`), or a JSON file of your own
+    #[arg(long, value_name = "NAME|FILE")]
+    pub orchestrator: Option<String>,
+    /// The agents that are asked; default: all that the orchestrator names
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub agents: Vec<String>,
     /// A folder of documents (md, html, txt, csv) that the pack's tools read in place of the pack's own
     #[arg(long, value_name = "DIR")]
     pub corpus: Option<PathBuf>,
@@ -75,8 +83,16 @@ pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> 
     if let Some(folder) = &folder {
         input.insert(CORPUS.into(), folder.display().to_string().into());
     }
-    let folder = folder.as_deref();
-    let session = Session::over_folder(root, &args.pack, folder, &args.model, out)?;
+    if !args.agents.is_empty() {
+        input.insert(AGENTS.into(), args.agents.clone().into());
+    }
+    let given = Given {
+        orchestrator: args.orchestrator.clone().map_or(Which::AsSet, Which::Named),
+        folder,
+        ..Given::default()
+    };
+    let session = Session::given(root, &args.pack, &given, &args.model, out)?;
+    asked(&args.agents, &session.pack)?;
     let options = RunOptions {
         grants: None,
         plan_tools: None,
@@ -93,6 +109,26 @@ pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> 
 
 /// What the packs' tools find the user's folder under; set by --corpus alone.
 const CORPUS: &str = "corpus";
+/// What an orchestrator finds under it: who was asked for.
+const AGENTS: &str = "agents";
+
+/// Whoever is asked for has to be somebody, before anything starts.
+fn asked(agents: &[String], pack: &Pack) -> Result<(), CliError> {
+    let known = pack.orchestrator.as_ref();
+    let known = known.map_or(&[][..], |in_force| in_force.agents.as_slice());
+    let Some(unknown) = agents.iter().find(|name| !known.contains(name)) else {
+        return Ok(());
+    };
+    let near = nearest(unknown, known.iter().map(String::as_str));
+    let hint = match known {
+        [] => format!(
+            "the pack {} has no orchestrator whose agents could be chosen",
+            pack.manifest.name
+        ),
+        known => format!("there are: {}", known.join(", ")),
+    };
+    Err(CliError::usage(format!("--agents: there is no agent {unknown:?}{near}")).hint(hint))
+}
 
 /// The folder that was named, from the root on.
 fn folder(named: &Path) -> Result<PathBuf, CliError> {

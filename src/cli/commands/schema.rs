@@ -24,7 +24,7 @@ struct Published {
     text: &'static str,
 }
 
-const ALL: [Published; 6] = [
+const ALL: [Published; 7] = [
     Published {
         name: "a2a-envelope",
         of: "a message of the envelope at the A2A door of serve",
@@ -44,6 +44,11 @@ const ALL: [Published; 6] = [
         name: "events",
         of: "a line of build, resume, answer with --output-format stream-json",
         text: include_str!("../../../docs/events.schema.json"),
+    },
+    Published {
+        name: "orchestrator",
+        of: "a file for run --orchestrator",
+        text: include_str!("../../../docs/schemas/orchestrator.schema.json"),
     },
     Published {
         name: "qa",

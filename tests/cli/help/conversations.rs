@@ -95,6 +95,13 @@ fn run() {
               What else it sees as `input`: KEY=VALUE (JSON, else text), or a JSON file; several may
               follow, and it may be given several times
 
+          --orchestrator <NAME|FILE>
+              Which of the pack's orchestrators works (`agentctl orchestrators list`), or a JSON file of
+              your own
+
+          --agents <NAME,...>
+              The agents that are asked; default: all that the orchestrator names
+
           --corpus <DIR>
               A folder of documents (md, html, txt, csv) that the pack's tools read in place of the
               pack's own
@@ -491,5 +498,83 @@ fn packs_export() {
 
     The workflows of the called agents come first; n8n has to know them before the main one.
     Exit code 2: the pack has no such agents, or a tool that n8n has no node for.
+    ");
+}
+
+#[test]
+fn orchestrators() {
+    insta::assert_snapshot!(help("orchestrators"), @"
+    Orchestrators: which agents of a pack work on a request, and in which order
+
+    Usage: agentctl orchestrators [OPTIONS] <COMMAND>
+
+    Commands:
+      list   List them, with who may work in one
+      check  Check one of a pack, or a file; without a name all of all packs; every mistake with file
+             and line
+      graph  Draw one as a Mermaid diagram: the flow that it is run as
+      new    Write a new file, as a copy of one of the pack's, to change
+      help   Print this message or the help of the given subcommand(s)
+
+    Options:
+    Examples:
+      agentctl orchestrators list
+      agentctl orchestrators new mine.json
+      agentctl orchestrators check mine.json
+      agentctl orchestrators graph basic
+
+    A pack with orchestrators is named by --pack; where only one has some, it need not be.
+    ");
+    insta::assert_snapshot!(help("orchestrators list"), @"
+    List them, with who may work in one
+
+    Usage: agentctl orchestrators list [OPTIONS]
+
+    Options:
+    Example:
+      agentctl orchestrators list
+    ");
+    insta::assert_snapshot!(help("orchestrators check"), @"
+    Check one of a pack, or a file; without a name all of all packs; every mistake with file and line
+
+    Usage: agentctl orchestrators check [OPTIONS] [NAME|FILE]
+
+    Arguments:
+      [NAME|FILE]
+              Its name, or a JSON file
+
+    Options:
+    Examples:
+      agentctl orchestrators check
+      agentctl orchestrators check mine.json
+    ");
+    insta::assert_snapshot!(help("orchestrators graph"), @"
+    Draw one as a Mermaid diagram: the flow that it is run as
+
+    Usage: agentctl orchestrators graph [OPTIONS] [NAME|FILE]
+
+    Arguments:
+      [NAME|FILE]
+              Its name, or a JSON file; default: the one in force
+
+    Options:
+    Example:
+      agentctl orchestrators graph mine.json > mine.mmd
+    ");
+    insta::assert_snapshot!(help("orchestrators new"), @"
+    Write a new file, as a copy of one of the pack's, to change
+
+    Usage: agentctl orchestrators new [OPTIONS] <FILE>
+
+    Arguments:
+      <FILE>
+              The file, which must not be there
+
+    Options:
+          --like <NAME>
+              Which one is copied; default: the one in force
+
+    Example:
+      agentctl orchestrators new mine.json --like basic
     ");
 }

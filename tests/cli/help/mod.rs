@@ -113,56 +113,57 @@ fn agentctl_itself() {
     Usage: agentctl [OPTIONS] <COMMAND>
 
     Commands:
-      init         Set up a project folder: workflows/, memory/, .gitignore, .mcp.json.example
-      build        Build a workflow from a request, or change an existing one with --workflow
-      chat         Talk with a pack; the conversation is kept and goes on tomorrow
-      run          Run a flow of a pack once
-      serve        Serve packs over HTTP: webhooks, chat, OpenAI clients, agents
-      explain      Show what the offline planner makes of each word of a request; builds nothing
-      resume       Go on with a run that was interrupted or waits for answers
-      answer       Answer the questions of a waiting run, and go on with it
-      status       What the active run is doing, or how it ended
-      runs         List, show, verify and prune runs
-      sessions     The conversations that are kept
-      approvals    Look at the calls that wait for your word
-      usage        What a run used: tokens, cache hits and cost by agent, phase, model and tool
-      models       Which model plays which agent, what it costs, and whether it answers
-      bench        Run the requests of a file with a model, and score what it builds
-      undo         Take back what a run changed, all of it or down to one of its changes
-      accept       Say that a workflow is as you want it: what agents take away is counted from there
-      show         Show a workflow: as a tree, a chart for Markdown, a picture, or a page
-      report       Write a run as a page: request, questions, phases, pictures before and after,
-                   findings, refusals, cost
-      diff         Show what changed between two states of a workflow, or between two files
-      log          Read a run's journal as a story: who did what, when, by which rule, at what cost
-      agents       The agents of the pack
-      skills       The skills that agents can load
-      tools        The tools that a pack's files declare
-      packs        The packs: agent systems that run on the same engine
-      flow         Check or draw the flow
-      policy       Show the permission matrix, or explain one decision
-      catalog      Look up n8n's node types; no n8n needed
-      pull         Write a workflow of the connected n8n as a file that git can keep
-      push         Send a workflow file to the connected n8n: update the workflow that it follows, or
-                   create one
-      test         Try a workflow on the connected n8n against cases: what goes in, what services
-                   answer, what must come out
-      workflows    Workflows of the connected n8n: list them, publish one, take one out of service
-      executions   Executions of the connected n8n, newest first
-      credentials  Credentials of the connected n8n: names, types and ids, never what they hold
-      qa           Check workflow files, or the workflows of the connected n8n
-      analyze      Why a run went as it did, and what can be learned from it; reads only
-      learnings    What runs taught: add, find, check and index entries of docs/learning/
-      mcp          The MCP servers of .mcp.json: what they are, their tools, calls by hand
-      a2a          Other agents over A2A: their cards, messages to them, their tasks
-      n8n          A throw-away n8n of your own to develop against: install, start, stop
-      trust        Say that what a project folder overrides may count: its servers, agents, flow,
-                   policy, skills, catalog and settings
-      doctor       Check this machine and this project: what works, what does not, what to do
-      schema       Print the JSON Schema of an answer or a file, for programs that read or write it
-      completions  Print a shell completion script
-      man          Print the manual page, or write one page for each command
-      help         Print this message or the help of the given subcommand(s)
+      init           Set up a project folder: workflows/, memory/, .gitignore, .mcp.json.example
+      build          Build a workflow from a request, or change an existing one with --workflow
+      chat           Talk with a pack; the conversation is kept and goes on tomorrow
+      run            Run a flow of a pack once
+      serve          Serve packs over HTTP: webhooks, chat, OpenAI clients, agents
+      explain        Show what the offline planner makes of each word of a request; builds nothing
+      resume         Go on with a run that was interrupted or waits for answers
+      answer         Answer the questions of a waiting run, and go on with it
+      status         What the active run is doing, or how it ended
+      runs           List, show, verify and prune runs
+      sessions       The conversations that are kept
+      approvals      Look at the calls that wait for your word
+      usage          What a run used: tokens, cache hits and cost by agent, phase, model and tool
+      models         Which model plays which agent, what it costs, and whether it answers
+      bench          Run the requests of a file with a model, and score what it builds
+      undo           Take back what a run changed, all of it or down to one of its changes
+      accept         Say that a workflow is as you want it: what agents take away is counted from there
+      show           Show a workflow: as a tree, a chart for Markdown, a picture, or a page
+      report         Write a run as a page: request, questions, phases, pictures before and after,
+                     findings, refusals, cost
+      diff           Show what changed between two states of a workflow, or between two files
+      log            Read a run's journal as a story: who did what, when, by which rule, at what cost
+      agents         The agents of the pack
+      skills         The skills that agents can load
+      tools          The tools that a pack's files declare
+      packs          The packs: agent systems that run on the same engine
+      orchestrators  Orchestrators: which agents of a pack work on a request, and in which order
+      flow           Check or draw the flow
+      policy         Show the permission matrix, or explain one decision
+      catalog        Look up n8n's node types; no n8n needed
+      pull           Write a workflow of the connected n8n as a file that git can keep
+      push           Send a workflow file to the connected n8n: update the workflow that it follows, or
+                     create one
+      test           Try a workflow on the connected n8n against cases: what goes in, what services
+                     answer, what must come out
+      workflows      Workflows of the connected n8n: list them, publish one, take one out of service
+      executions     Executions of the connected n8n, newest first
+      credentials    Credentials of the connected n8n: names, types and ids, never what they hold
+      qa             Check workflow files, or the workflows of the connected n8n
+      analyze        Why a run went as it did, and what can be learned from it; reads only
+      learnings      What runs taught: add, find, check and index entries of docs/learning/
+      mcp            The MCP servers of .mcp.json: what they are, their tools, calls by hand
+      a2a            Other agents over A2A: their cards, messages to them, their tasks
+      n8n            A throw-away n8n of your own to develop against: install, start, stop
+      trust          Say that what a project folder overrides may count: its servers, agents, flow,
+                     policy, skills, catalog and settings
+      doctor         Check this machine and this project: what works, what does not, what to do
+      schema         Print the JSON Schema of an answer or a file, for programs that read or write it
+      completions    Print a shell completion script
+      man            Print the manual page, or write one page for each command
+      help           Print this message or the help of the given subcommand(s)
 
     Options:
           --project <DIR>

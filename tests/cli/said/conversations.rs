@@ -26,6 +26,7 @@ fn packs() {
     begins with the flow: turn
     flows: turn
     agents: chat, elicitation, matcher, no_match, reviewer, supervisor
+    orchestrators: none
     data: fields (data/fields.yaml), teams (data/teams.yaml), texts (data/texts.yaml)
     requires: none
     files of this project: none
@@ -42,7 +43,7 @@ fn packs() {
     front-door: 1 flows, 6 agents, 3 files of data: no mistakes, 0 warnings
     n8n-builder: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
     n8n-copilot: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
-    research: 5 flows, 5 agents, 2 files of data: no mistakes, 0 warnings
+    research: 7 flows, 5 agents, 2 files of data: no mistakes, 0 warnings
     ");
     project.write(
         "packs/front-door/data/teams.yaml",

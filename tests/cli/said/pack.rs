@@ -273,3 +273,108 @@ fn models() {
       hint: --model offline needs no key
     ");
 }
+
+#[test]
+fn orchestrators() {
+    let project = Project::new();
+    insta::assert_snapshot!(project.said("orchestrators list"), @"
+    exit code 0
+    research  advanced (default), basic; agents: economic-agent, fact-checking-agent, research-orchestrator-agent, social-cultural-agent, technology-agent
+    ");
+    insta::assert_snapshot!(project.said("orchestrators list --output-format json"), @r#"
+    exit code 0
+    {
+      "packs": [
+        {
+          "pack": "research",
+          "orchestrators": [
+            "advanced",
+            "basic"
+          ],
+          "default": "advanced",
+          "agents": [
+            "economic-agent",
+            "fact-checking-agent",
+            "research-orchestrator-agent",
+            "social-cultural-agent",
+            "technology-agent"
+          ]
+        }
+      ]
+    }
+    "#);
+    insta::assert_snapshot!(project.said("orchestrators check"), @"
+    exit code 0
+    research: advanced, basic: no mistakes
+    ");
+    insta::assert_snapshot!(project.said("orchestrators check basci"), @r#"
+    exit code 2
+    -- stderr --
+    error: packs/research/orchestrators: there is no orchestrator "basci"; did you mean "basic"?; there are advanced, basic, and a file of your own is named by its path
+    hint: agentctl orchestrators list names those that there are, agentctl orchestrators new FILE.json begins one of your own
+    "#);
+    insta::assert_snapshot!(project.said("orchestrators check --pack front-door basic"), @"
+    exit code 2
+    -- stderr --
+    error: packs/front-door/pack.yaml: the pack front-door has no orchestrators to choose from
+    hint: agentctl orchestrators list names those that there are, agentctl orchestrators new FILE.json begins one of your own
+    ");
+    insta::assert_snapshot!(project.said("orchestrators graph nobody.json"), @"
+    exit code 2
+    -- stderr --
+    error: cannot read the orchestrator nobody.json: No such file or directory (os error 2)
+    ");
+    insta::assert_snapshot!(project.said("orchestrators graph basic"), @r#"
+    exit code 0
+    flowchart TD
+      start([start])
+      nobody(["failed"])
+      nobody_when{"has(input.agents) and size(input.agents.filter(a, !(a in ['ec …"}
+      start --> nobody_when
+      nobody_when -- "yes" --> nobody
+      analyse_technology_agent[["analyse-technology-agent: the flow technical<br/>when (!has(input.agents) or size(input.agents) == 0 or 'technolog …"]]
+      nobody_when -- "no" --> analyse_technology_agent
+      analyse_technology_agent_away["set away<br/>when steps['analyse-technology-agent'].status == 'failed'"]
+      analyse_technology_agent --> analyse_technology_agent_away
+      analyse_economic_agent[["analyse-economic-agent: the flow economic<br/>when (!has(input.agents) or size(input.agents) == 0 or 'economic- …"]]
+      analyse_technology_agent_away --> analyse_economic_agent
+      analyse_economic_agent_away["set away<br/>when steps['analyse-economic-agent'].status == 'failed'"]
+      analyse_economic_agent --> analyse_economic_agent_away
+      analyse_social_cultural_agent[["analyse-social-cultural-agent: the flow social<br/>when (!has(input.agents) or size(input.agents) == 0 or 'social-cu …"]]
+      analyse_economic_agent_away --> analyse_social_cultural_agent
+      analyse_social_cultural_agent_away["set away<br/>when steps['analyse-social-cultural-agent'].status == 'failed'"]
+      analyse_social_cultural_agent --> analyse_social_cultural_agent_away
+      finish(["end"])
+      analyse_social_cultural_agent_away --> finish
+      subgraph flow_technical["the flow technical"]
+        technical__begin([start])
+        technical__work["technology-agent: analyse"]
+        technical__begin --> technical__work
+        technical__done(["end"])
+        technical__work --> technical__done
+      end
+      analyse_technology_agent -.-> technical__begin
+      subgraph flow_economic["the flow economic"]
+        economic__begin([start])
+        economic__work["economic-agent: analyse"]
+        economic__begin --> economic__work
+        economic__done(["end"])
+        economic__work --> economic__done
+      end
+      analyse_economic_agent -.-> economic__begin
+      subgraph flow_social["the flow social"]
+        social__begin([start])
+        social__work["social-cultural-agent: analyse"]
+        social__begin --> social__work
+        social__done(["end"])
+        social__work --> social__done
+      end
+      analyse_social_cultural_agent -.-> social__begin
+    "#);
+    insta::assert_snapshot!(project.said("orchestrators new mine.yaml"), @"
+    exit code 2
+    -- stderr --
+    error: mine.yaml is no name for an orchestrator
+    hint: take one like mine.json: a-z, 0-9, - and _
+    ");
+}

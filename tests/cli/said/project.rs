@@ -196,6 +196,7 @@ fn schema() {
     answers       a file for --answers
     build         build, resume, answer with --output-format json
     events        a line of build, resume, answer with --output-format stream-json
+    orchestrator  a file for run --orchestrator
     qa            qa with --output-format json
     show          show with --output-format json
     ");
@@ -203,6 +204,6 @@ fn schema() {
     exit code 2
     -- stderr --
     error: there is no schema "qaa"; did you mean "qa"?
-    hint: there are: a2a-envelope, answers, build, events, qa, show
+    hint: there are: a2a-envelope, answers, build, events, orchestrator, qa, show
     "#);
 }

@@ -297,6 +297,14 @@ impl<'a> Sizes<'a> {
                 };
                 (size, size.walk() + all.walk())
             }
+            // Each list in the list may be as long as the longest.
+            "flat" => {
+                let size = Size {
+                    longest: first.longest * first.longest.max(1.0),
+                    ..all
+                };
+                (size, all.walk())
+            }
             // Some letters are longer in lower case, by half at most.
             "lower" => {
                 let size = Size {

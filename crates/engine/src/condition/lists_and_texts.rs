@@ -17,6 +17,7 @@ const NAMES: [&str; 2] = ["id", "name"];
 
 pub(super) const FUNCTIONS: &[Function] = &[
     function("last", 2, last),
+    function("flat", 1, flat),
     function("lower", 1, lower),
     function("trim", 1, trim),
     function("join", 2, join),
@@ -148,6 +149,18 @@ fn join(given: Given) -> Result {
         })
         .collect::<std::result::Result<_, _>>()?;
     Ok(parts.join(separator).into())
+}
+
+/// The items of the lists of a list.
+fn flat(given: Given) -> Result {
+    let [lists] = given else {
+        return Ok(Value::Null);
+    };
+    let mut all = Vec::new();
+    for list in items("flat", lists)? {
+        all.extend_from_slice(items("flat", list)?);
+    }
+    Ok(Value::Array(all))
 }
 
 /// Sorted.

@@ -181,6 +181,8 @@ fn lists_and_texts_have_functions_of_the_engines_own() {
         ("lower(a.none)", json!("")),
         ("join(a.values.goals, ', ')", json!("growth, 2")),
         ("keys(a.values)", json!(["benefits", "goals", "title"])),
+        ("flat([a.values.goals, [], [3]])", json!(["growth", 2, 3])),
+        ("flat(a.none)", json!([])),
         (
             "has_text(a.values.title) && !has_text(a.values.benefits)",
             json!(true),
@@ -221,6 +223,7 @@ fn lists_and_texts_have_functions_of_the_engines_own() {
         assert_eq!(eval(source, vars.clone()), Ok(expected), "{source}");
     }
     assert!(eval("last(a.values, 1)", vars.clone()).is_err());
+    assert!(eval("flat(['one'])", vars.clone()).is_err());
     assert!(eval("percent(-1, 3)", vars).is_err());
 }
 
@@ -229,6 +232,9 @@ fn what_the_engines_functions_cost_is_bounded() {
     let join = "a.map(x, join(a, join(a, join(a, b))))";
     let vars = json!({"a": vec!["x".repeat(100); 1000], "b": "y".repeat(1000)});
     assert!(matches!(eval(join, vars), Err(ConditionError::Cost { .. })));
+    let flat = "flat(a.map(x, a)).map(y, flat(a.map(z, b)))";
+    let vars = json!({"a": vec![1; 2000], "b": vec![1; 2000]});
+    assert!(matches!(eval(flat, vars), Err(ConditionError::Cost { .. })));
     let found = "a.all(x, a.all(y, quote_in(a, a)))";
     let vars = json!({"a": vec!["x".repeat(1000); 300], "b": 0});
     assert!(matches!(

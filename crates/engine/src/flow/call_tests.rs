@@ -1,7 +1,7 @@
 //! Flows that call flows: paths, states of their own, what goes in and out, and the mistakes that loading finds.
 
 use super::fixture::{Play, Run, drive, paths, say, started};
-use super::{Flow, FlowFile, Known, RunLog, load_with};
+use super::{Flow, FlowFile, Known, RunLog, Written, load_with};
 use crate::store::event::Event;
 use agentctl_base::question::Outcome;
 use serde_json::{Map, Value, json};
@@ -46,9 +46,12 @@ fn read(main: &str, others: &[(&str, &str)]) -> Result<Flow, Vec<String>> {
     let files: Vec<FlowFile<'_>> = others
         .iter()
         .zip(&names)
-        .map(|((name, text), file)| FlowFile { name, file, text })
+        .map(|((name, text), file)| {
+            let of = Written::Text(text);
+            FlowFile { name, file, of }
+        })
         .collect();
-    load_with(main, "flow.yaml", Known::default(), &files)
+    load_with(Written::Text(main), "flow.yaml", Known::default(), &files)
         .map_err(|all| all.iter().map(ToString::to_string).collect())
 }
 

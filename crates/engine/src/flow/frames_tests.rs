@@ -2,7 +2,7 @@
 //! what plain recursion comes to, and so does one that is cut off anywhere.
 
 use super::fixture::{drive, say, started};
-use super::{Flow, FlowFile, Known, RunLog, load_with};
+use super::{Flow, FlowFile, Known, RunLog, Written, load_with};
 use crate::store::event::Event;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -65,10 +65,10 @@ fn flow(program: &[Vec<Op>; 3]) -> Flow {
         .map(|n| FlowFile {
             name: NAMES[n],
             file: NAMES[n],
-            text: &texts[n],
+            of: Written::Text(&texts[n]),
         })
         .collect();
-    let read = load_with(&texts[0], "main", Known::default(), &others);
+    let read = load_with(Written::Text(&texts[0]), "main", Known::default(), &others);
     read.unwrap_or_else(|problems| panic!("{problems:#?}\n{texts:#?}"))
 }
 

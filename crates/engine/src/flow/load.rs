@@ -1,6 +1,6 @@
 //! flow.yaml → [`Flow`]. Every mistake of the file is reported in one pass, with its place. No IO: the text is passed in.
 
-use super::load_all::load_with;
+use super::load_all::{Written, load_with};
 use super::load_steps::Steps;
 use super::model::{FieldKind, FieldSpec, Flow, Limits, OutputSpec, PlanTools};
 use super::reach::unreached;
@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 
 /// Reads a flow that calls no other. On mistakes: all of them, in the order of the file.
 pub fn load(text: &str, file: &str, known: Known<'_>) -> Result<Flow, Vec<Problem>> {
-    load_with(text, file, known, &[])
+    load_with(Written::Text(text), file, known, &[])
 }
 
 /// One flow, when all that it may call are read.

@@ -6,6 +6,7 @@ use super::reader::{Callees, Known};
 use crate::nearest::nearest;
 use agentctl_base::yaml::{self, Node, Place, Problem};
 use indexmap::IndexMap;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Flows below one another, at most.
@@ -17,20 +18,36 @@ pub struct FlowFile<'a> {
     pub name: &'a str,
     /// For messages.
     pub file: &'a str,
-    pub text: &'a str,
+    pub of: Written<'a>,
+}
+
+/// What a flow is read from: the text of a file, or a tree that was made of one.
+#[derive(Debug, Clone, Copy)]
+pub enum Written<'a> {
+    Text(&'a str),
+    Tree(&'a Node),
+}
+
+impl<'a> Written<'a> {
+    fn root(self, file: &str) -> Result<Cow<'a, Node>, Problem> {
+        match self {
+            Written::Text(text) => yaml::read(text, file).map(Cow::Owned),
+            Written::Tree(root) => Ok(Cow::Borrowed(root)),
+        }
+    }
 }
 
 struct Parsed<'a> {
     of: FlowFile<'a>,
-    root: Node,
+    root: Cow<'a, Node>,
     /// The flows that it calls, where.
     calls: Vec<(Place, String)>,
 }
 
 /// The flows that the steps of a file call, in its order; none where it cannot be read.
-pub fn called_by(text: &str, file: &str) -> Vec<String> {
+pub fn called_by(of: Written<'_>, file: &str) -> Vec<String> {
     let mut calls = Vec::new();
-    if let Ok(root) = yaml::read(text, file) {
+    if let Ok(root) = of.root(file) {
         find_calls(root.get("steps"), &mut calls);
     }
     calls.into_iter().map(|(_, name)| name).collect()
@@ -38,7 +55,7 @@ pub fn called_by(text: &str, file: &str) -> Vec<String> {
 
 /// Reads a flow with those that it may call. On mistakes: all of them, file by file.
 pub fn load_with(
-    text: &str,
+    of: Written<'_>,
     file: &str,
     known: Known<'_>,
     others: &[FlowFile<'_>],
@@ -47,13 +64,9 @@ pub fn load_with(
     let mut parsed: IndexMap<&str, Parsed<'_>> = IndexMap::new();
     let mut callees = Callees::new();
     // No file has this name: nothing calls the flow that a run starts with.
-    let entry = FlowFile {
-        name: "",
-        file,
-        text,
-    };
+    let entry = FlowFile { name: "", file, of };
     for of in others.iter().copied().chain([entry]) {
-        match yaml::read(of.text, of.file) {
+        match of.of.root(of.file) {
             Ok(root) => {
                 let mut calls = Vec::new();
                 find_calls(root.get("steps"), &mut calls);

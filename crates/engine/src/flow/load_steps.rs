@@ -7,7 +7,7 @@ use super::reader::Reader;
 use super::scope::VARIABLES;
 use crate::condition::Condition;
 use crate::nearest::nearest;
-use agentctl_base::yaml::{Entry, Node, Place};
+use agentctl_base::yaml::{Entry, Kind, Node, Place};
 use indexmap::IndexMap;
 
 pub(super) struct Steps<'r, 'k> {
@@ -38,6 +38,7 @@ const KINDS: &[&str] = &[
 const WORK_KEYS: &[&str] = &["on_failure", "timeout_s", "retry"];
 const MAX_SECONDS: u64 = 3600;
 const MAX_ATTEMPTS: u32 = 10;
+const MAX_BACKOFF: f64 = 10.0;
 /// What the program itself does; several of them may stand on one step.
 const ACTIONS: &[&str] = &["set", "say", "clear", "end"];
 
@@ -192,7 +193,8 @@ impl<'r, 'k> Steps<'r, 'k> {
     }
 
     fn retry(&mut self, node: &Node) -> Option<Retry> {
-        self.reader.keys(node, "`retry`", &["attempts", "delay_s"]);
+        self.reader
+            .keys(node, "`retry`", &["attempts", "delay_s", "backoff"]);
         let attempts = self.reader.required(node, "attempts", "`retry`")?;
         let counted = attempts
             .as_u64()
@@ -206,10 +208,31 @@ impl<'r, 'k> Steps<'r, 'k> {
             Some(n) => self.seconds(n, "delay_s")?,
             None => 0,
         };
+        let backoff = match node.get("backoff") {
+            Some(n) => self.backoff(n)?,
+            None => 100,
+        };
         Some(Retry {
             attempts: counted?,
             delay_ms,
+            backoff,
         })
+    }
+
+    /// A factor, in hundredths.
+    fn backoff(&mut self, node: &Node) -> Option<u32> {
+        let factor = match &node.kind {
+            Kind::Number(n) => n.as_f64(),
+            _ => None,
+        };
+        let hundredths = factor
+            .filter(|factor| (1.0..=MAX_BACKOFF).contains(factor))
+            .and_then(|factor| format!("{:.0}", factor * 100.0).parse().ok());
+        if hundredths.is_none() {
+            let message = format!("`backoff` must be a number from 1 to {MAX_BACKOFF}");
+            self.add(node.place, message);
+        }
+        hundredths
     }
 
     fn id(&mut self, node: &Node) -> String {

@@ -150,8 +150,25 @@ pub struct Step {
 pub struct Retry {
     /// The first one included.
     pub attempts: u32,
-    /// Waited before each further one, in milliseconds.
+    /// Waited before the second one, in milliseconds.
     pub delay_ms: u64,
+    /// How many times as long is waited before each one after that, in hundredths.
+    pub backoff: u32,
+}
+
+impl Retry {
+    /// No wait is longer.
+    pub const MAX_WAIT_MS: u64 = 3_600_000;
+
+    /// What is waited before the next attempt after so many failed ones.
+    pub fn wait_ms(self, failed: u32) -> u64 {
+        let times = f64::from(self.backoff) / 100.0;
+        let grown = times.powi(i32::try_from(failed.saturating_sub(1)).unwrap_or(i32::MAX));
+        let longest = std::time::Duration::from_millis(Self::MAX_WAIT_MS);
+        let first = std::time::Duration::from_millis(self.delay_ms);
+        let wait = std::time::Duration::try_from_secs_f64(first.as_secs_f64() * grown);
+        u64::try_from(wait.unwrap_or(longest).min(longest).as_millis()).unwrap_or(Self::MAX_WAIT_MS)
+    }
 }
 
 impl Flow {

@@ -204,7 +204,7 @@ pub(super) fn again(step: &Step, path: &str, record: &StepRecord) -> Option<Acti
     let tried = record.failed_attempts + 1;
     (tried < retry.attempts).then(|| Action::Again {
         path: path.to_owned(),
-        wait_ms: retry.delay_ms,
+        wait_ms: retry.wait_ms(tried),
         decision: format!("{ATTEMPT}{}", tried + 1),
     })
 }

@@ -1,6 +1,6 @@
 //! What a check of a flow finds besides mistakes of a line, and what its drawing shows of the kinds of steps that hold others.
 
-use super::{FlowFile, Known, load, load_with, mermaid};
+use super::{FlowFile, Known, Written, load, load_with, mermaid};
 
 fn problems(steps: &str) -> Vec<String> {
     let text = format!("name: t\nsteps:\n{steps}");
@@ -113,9 +113,9 @@ fn a_drawing_shows_branches_lists_choices_and_each_called_flow_once() {
     let others = [FlowFile {
         name: "look-up",
         file: "look-up",
-        text: LOOK_UP,
+        of: Written::Text(LOOK_UP),
     }];
-    let flow = load_with(MAIN, "main", Known::default(), &others).unwrap();
+    let flow = load_with(Written::Text(MAIN), "main", Known::default(), &others).unwrap();
     insta::assert_snapshot!(mermaid(&flow), @r#"
 flowchart TD
   start([start])

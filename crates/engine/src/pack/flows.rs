@@ -3,10 +3,11 @@
 use super::agents::Agent;
 use super::files::flow_name;
 use super::manifest::{self, Instance, MAIN_FLOW};
+use super::orchestrators::{Made, ORCHESTRATOR};
 use super::root::Root;
 use super::source::Source;
 use super::{FLOW_FILE, LoadedFlow};
-use crate::flow::{self, FlowFile, Known};
+use crate::flow::{self, FlowFile, Known, Written};
 use crate::vocabulary::Vocabulary;
 use agentctl_base::yaml::Problem;
 use indexmap::IndexMap;
@@ -28,11 +29,14 @@ pub(super) struct OfFlows<'a> {
     pub vocabulary: &'a Vocabulary,
     pub data: Option<&'a Arc<Map<String, Value>>>,
     pub instances: &'a BTreeMap<String, Instance>,
+    /// Steps may call the flow that the one in force is.
+    pub has_orchestrators: bool,
 }
 
 pub(super) fn flows(
     root: Root<'_>,
     of: &OfFlows<'_>,
+    made: Option<&Made>,
     problems: &mut Vec<Problem>,
 ) -> (IndexMap<String, LoadedFlow>, IndexMap<String, Source>) {
     let names: Vec<String> = of.agents.keys().cloned().collect();
@@ -58,13 +62,35 @@ pub(super) fn flows(
         }
     }
     manifest::instantiate(of.instances, &mut sources, problems);
-    let calls: Calls<'_> = (sources.iter())
-        .map(|(name, source)| (name.as_str(), flow::called_by(&source.text, &source.file)))
+    let mut files: Vec<FlowFile<'_>> = Vec::new();
+    for (name, source) in &sources {
+        let of = Written::Text(&source.text);
+        files.push(FlowFile {
+            name,
+            file: &source.file,
+            of,
+        });
+    }
+    files.extend(made.map(|made| FlowFile {
+        name: ORCHESTRATOR,
+        file: &made.source.file,
+        of: Written::Tree(&made.root),
+    }));
+    // One that is wrong itself was told; that others call it is no mistake of theirs.
+    if made.is_none() && of.has_orchestrators {
+        files.push(FlowFile {
+            name: ORCHESTRATOR,
+            file: ORCHESTRATOR,
+            of: Written::Text("name: orchestrator\nsteps: [{id: none, end: true}]\n"),
+        });
+    }
+    let calls: Calls<'_> = (files.iter())
+        .map(|file| (file.name, flow::called_by(file.of, file.file)))
         .collect();
     let mut flows = IndexMap::new();
-    for (name, source) in &sources {
-        let others = others(name, &sources, &calls);
-        match flow::load_with(&source.text, &source.file, known, &others) {
+    for file in &files {
+        let (name, others) = (file.name, others(file.name, &files, &calls));
+        match flow::load_with(file.of, file.file, known, &others) {
             Ok(mut flow) => {
                 if let Some(base) = bases.get(name) {
                     // Its agents are not asked for: the project's may be others.
@@ -72,14 +98,14 @@ pub(super) fn flows(
                         agents: None,
                         ..known
                     };
-                    match flow::load_with(&base.text, &base.file, known, &others) {
+                    match flow::load_with(Written::Text(&base.text), &base.file, known, &others) {
                         Ok(base) => flow.inherit(&base),
                         // Without it the guards of its fields would be gone.
                         Err(found) => problems.extend(found),
                     }
                 }
-                let file = source.file.clone();
-                flows.insert(name.clone(), LoadedFlow { flow, file });
+                let file = file.file.to_owned();
+                flows.insert(name.to_owned(), LoadedFlow { flow, file });
             }
             Err(found) => problems.extend(found),
         }
@@ -91,22 +117,13 @@ pub(super) fn flows(
 type Calls<'a> = BTreeMap<&'a str, Vec<String>>;
 
 /// The flows that a step of the one of this name may call: all but itself and those that it stands below.
-fn others<'s>(
-    name: &str,
-    sources: &'s IndexMap<String, Source>,
-    calls: &Calls<'_>,
-) -> Vec<FlowFile<'s>> {
+fn others<'s>(name: &str, files: &[FlowFile<'s>], calls: &Calls<'_>) -> Vec<FlowFile<'s>> {
     let below = reached(name, calls);
-    let files = sources.iter().filter(|(other, _)| {
-        *other != name && (below.contains(other.as_str()) || !reached(other, calls).contains(name))
+    let files = files.iter().copied().filter(|other| {
+        other.name != name
+            && (below.contains(other.name) || !reached(other.name, calls).contains(name))
     });
-    files
-        .map(|(name, source)| FlowFile {
-            name,
-            file: &source.file,
-            text: &source.text,
-        })
-        .collect()
+    files.collect()
 }
 
 /// The flows that one calls, and those that they call.

@@ -1,6 +1,7 @@
 //! `pack.yaml`: what a pack is called, which flow begins, what it needs, and which data its flows read.
 
 use super::channels::{self, Channels};
+use super::orchestrators::{self, Orchestrators};
 use super::root::Root;
 use super::source::{BUILT_IN, Source};
 use agentctl_base::yaml::{self, Node, Place, Problem, Problems};
@@ -32,6 +33,8 @@ pub struct Manifest {
     pub channels: Channels,
     /// Flows that are made of another one's file, by name.
     pub flows: BTreeMap<String, Instance>,
+    /// Who may work in an orchestrator, where the pack has some.
+    pub orchestrators: Option<Orchestrators>,
 }
 
 /// A flow that is made of a pattern: `${NAME}` in that file becomes the value of the name.
@@ -54,6 +57,7 @@ const KEYS: &[&str] = &[
     "commands",
     "channels",
     "flows",
+    "orchestrators",
 ];
 
 /// The flow of `agents/flow.yaml`.
@@ -197,6 +201,7 @@ fn read(node: &Node, folder: &str, problems: &mut Problems) -> Manifest {
         commands: commands(node.get("commands"), problems),
         channels: channels::read(node.get("channels"), problems),
         flows: instances(node.get("flows"), problems),
+        orchestrators: orchestrators::section(node.get("orchestrators"), problems),
     }
 }
 
@@ -393,7 +398,7 @@ fn fits(
 }
 
 /// Where a JSON pointer leads to; of what is not there, the place that it would be in.
-fn at(node: &Node, pointer: &str) -> yaml::Place {
+pub(super) fn at(node: &Node, pointer: &str) -> yaml::Place {
     let mut here = node;
     for part in pointer.split('/').skip(1) {
         let part = part.replace("~1", "/").replace("~0", "~");

@@ -13,6 +13,7 @@ mod keys;
 mod manifest;
 #[cfg(test)]
 mod named_tests;
+mod orchestrators;
 mod root;
 mod skills;
 mod source;
@@ -30,6 +31,7 @@ pub use built_in::{BuiltIn, PACKS};
 pub use channels::{Channels, Fault, MAX_KEY_PART, Taken};
 pub use files::{MAX_PACK_FILE, PackFiles, SKILL_FOLDERS, Use, is_agent_file, is_flow_file};
 pub use manifest::{MAIN_FLOW, MANIFEST, Manifest, is_name};
+pub use orchestrators::{InForce, Member, ORCHESTRATOR, Orchestrator, Orchestrators};
 pub use skills::{SkillHead, SkillSource};
 pub use tool::{DeclaredTool, Requires, ToolKind, ToolLimits};
 pub use tools::{TOOL_FILES, TOOLS};
@@ -46,6 +48,7 @@ use root::Root;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use source::Source;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -63,6 +66,10 @@ pub struct Pack {
     pub flow_file: String,
     /// All of them by name, which is that of the file: `turn` for `agents/turn.flow.yaml`.
     pub flows: IndexMap<String, LoadedFlow>,
+    /// The names of its orchestrators, sorted.
+    pub orchestrators: Vec<String>,
+    /// The one in force.
+    pub orchestrator: Option<InForce>,
     /// The data files by name, as conditions see them under `pack`.
     pub data: Arc<Map<String, Value>>,
     /// `agents/offline.yaml`: what a model that needs no network does for each task. None: the pack has none.
@@ -95,6 +102,8 @@ pub struct LoadOptions {
     pub files: PackFiles,
     /// Let the project's policy allow more than the built-in one. What it loosens is in `policy.loosened()`.
     pub allow_loosen: bool,
+    /// The orchestrator of a pack, by the pack's name; of one that is not named here its default.
+    pub orchestrators: BTreeMap<String, Orchestrator>,
 }
 
 impl LoadOptions {
@@ -250,8 +259,13 @@ fn read(
         vocabulary: &vocabulary,
         data: known_data,
         instances: &manifest.flows,
+        has_orchestrators: manifest.orchestrators.is_some(),
     };
-    let (mut flows, flow_sources) = flows(root, &of_flows, problems);
+    let made = orchestrators::made(root, &manifest, options, problems);
+    let (mut flows, flow_sources) = flows(root, &of_flows, made.as_ref(), problems);
+    if let Some(team) = &manifest.orchestrators {
+        orchestrators::flows_are_there(team, &flow_sources, &manifest_source.file, problems);
+    }
     if let Some(policy) = &policy {
         delegates::attach(&mut flows, &tools, &agents, policy, problems);
         for loaded in flows.values() {
@@ -307,6 +321,8 @@ fn read(
             .iter()
             .map(|(path, source)| (path.clone(), source)),
     );
+    let beside = made.as_ref().filter(|made| !made.given);
+    texts.extend(beside.map(|made| (orchestrators::FOLDER.to_owned(), &made.source)));
     let own = texts.iter().filter(|(_, source)| !source.is_built_in());
     let mut overrides: Vec<String> = own.clone().map(|(_, source)| source.file.clone()).collect();
     for (_, source) in own {
@@ -319,13 +335,21 @@ fn read(
             keys::in_skill(&folder, &skill.place, problems);
         }
     }
+    // A file that the user named is none of the folder's.
+    if let Some(made) = made.as_ref().filter(|made| made.given) {
+        keys::in_text(&made.source.file, &made.source.text, problems);
+        texts.push((orchestrators::FOLDER.to_owned(), &made.source));
+    }
     overrides.sort();
     // One file may be several flows.
     overrides.dedup();
     let hash = hash(&texts, &skills);
     let LoadedFlow { flow, file } = entry?;
     let named = Some(root.built_in.name()).filter(|name| !name.is_empty());
+    let known = orchestrators::names(root, problems);
     Some(Pack {
+        orchestrators: known,
+        orchestrator: made.map(orchestrators::in_force),
         named: named.map(str::to_owned),
         manifest,
         agents,

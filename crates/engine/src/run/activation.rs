@@ -292,6 +292,8 @@ impl Driver<'_> {
             limits: self.budgets.clone(),
             models,
             pack: self.pack.named.clone(),
+            orchestrator: (self.pack.orchestrator.as_ref())
+                .and_then(|in_force| in_force.chosen.clone()),
         }
     }
 

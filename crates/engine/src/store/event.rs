@@ -256,6 +256,9 @@ pub struct Means {
     /// `NAME`, or `NAME/FLOW` where another flow than the pack's own entry runs; None: the pack whose folder is the project itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pack: Option<String>,
+    /// The orchestrator that was chosen: its name, or the path of a file of the user's; None: the pack's default, or it has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub orchestrator: Option<String>,
 }
 
 /// Limits of a whole run, and of single agents in it.

@@ -7,7 +7,7 @@ use agentctl_base::BoxFuture;
 use agentctl_base::model::{
     Message, Model, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolStatus, Usage,
 };
-use agentctl_engine::flow::{self, Flow, FlowFile, Known};
+use agentctl_engine::flow::{self, Flow, FlowFile, Known, Written};
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{
@@ -234,7 +234,7 @@ pub fn flow_calling(text: &str, others: &[(&str, &str)]) -> Flow {
         .map(|(name, text)| FlowFile {
             name,
             file: name,
-            text,
+            of: Written::Text(text),
         })
         .collect();
     let pack = chores();
@@ -244,7 +244,7 @@ pub fn flow_calling(text: &str, others: &[(&str, &str)]) -> Flow {
         vocabulary: Some(pack.policy.vocabulary()),
         data: None,
     };
-    let read = flow::load_with(text, "flow.yaml", known, &others);
+    let read = flow::load_with(Written::Text(text), "flow.yaml", known, &others);
     read.unwrap_or_else(|problems| panic!("{problems:#?}"))
 }
 

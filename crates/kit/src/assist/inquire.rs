@@ -22,16 +22,12 @@ fn text<'a>(task: Task<'a>, key: &'a str) -> Result<&'a str, KitError> {
     found.ok_or_else(|| task.lacks(format!("it reads no {key}")))
 }
 
-/// `{types}`: those of `among` that were asked for, else all of them; those whose words the question has come first.
+/// `{types}`: all of `among`, those whose words the question has first.
 pub(super) fn plan(task: Task<'_>) -> Result<Next, KitError> {
     let question = text(task, "question")?;
     let lexicon = Lexicon::of(task.offline.get("concepts"));
     let among: Vec<&str> = super::delegate::texts(task.entry()?.get("among"));
-    let asked = task.list("asked");
-    let mut types: Vec<&str> = among
-        .into_iter()
-        .filter(|t| asked.is_empty() || asked.contains(t))
-        .collect();
+    let mut types = among;
     types.sort_by_key(|t| std::cmp::Reverse(lexicon.count(question, t)));
     let questions: Map<String, Value> = types
         .iter()

@@ -83,7 +83,7 @@ const FUNCTIONS: [Function; 5] = [
     Function {
         name: "check_claims",
         needs: &["claims"],
-        may_have: &[],
+        may_have: &["verdicts"],
         call: Works::Documents(texts::check),
     },
     Function {

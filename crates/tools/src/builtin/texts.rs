@@ -10,6 +10,8 @@ const USUAL: u64 = 12;
 const MOST: u64 = 60;
 /// Claims of one call, at most.
 const MAX_CLAIMS: usize = 120;
+/// Why a claim has no verdict where none was wanted.
+const NOT_CHECKED: &str = "it was not held against other sources";
 
 pub(super) fn search(args: &Map<String, Value>, documents: &Documents<'_>) -> Answered {
     let query = args
@@ -72,6 +74,7 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents<'_>) -> Ans
         ));
     }
     let corpus = documents.corpus()?;
+    let verdicts = args.get("verdicts").and_then(Value::as_bool) != Some(false);
     let (mut checked, mut unfounded) = (Vec::new(), Vec::new());
     // What stands in `checked`, with its verdict.
     let mut told: Vec<(&str, Checked)> = Vec::new();
@@ -79,7 +82,12 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents<'_>) -> Ans
         let text = |key: &str| claim.get(key).and_then(Value::as_str).unwrap_or_default();
         let sources = sources(claim);
         match corpus.check(text("text"), &sources) {
-            Some(found) => {
+            Some(mut found) => {
+                if !verdicts {
+                    found.verdict = Verdict::Unverified;
+                    found.why = NOT_CHECKED.to_owned();
+                    found.sources.retain(|source| source.says == "claims");
+                }
                 if !repeats(&corpus, text("text"), &sources, &found, &told) {
                     told.push((text("text"), found.clone()));
                     checked.push(verdict(text("id"), text("text"), &found));
@@ -88,7 +96,8 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents<'_>) -> Ans
             None => unfounded.push(Value::from(text("id"))),
         }
     }
-    for (id, quote) in rivals(&corpus, claims) {
+    let rivals = verdicts.then(|| rivals(&corpus, claims));
+    for (id, quote) in rivals.into_iter().flatten() {
         if let Some(found) = corpus.check(&quote, std::slice::from_ref(&id))
             && found.verdict == Verdict::Contradicted
         {

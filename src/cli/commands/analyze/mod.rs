@@ -156,6 +156,7 @@ fn flow(root: &Path, named: &str, out: &Output) -> Result<Flow, CliError> {
         let options = LoadOptions {
             files: force.pack().ok()?,
             allow_loosen: true,
+            ..LoadOptions::default()
         };
         pack::named(named, root, &options).ok()
     });

@@ -143,6 +143,7 @@ fn show(pack: &Pack, out: &Output) -> Result<Exit, CliError> {
                 ("begins with the flow", manifest.entry.clone()),
                 ("flows", flows.join(", ")),
                 ("agents", agents.join(", ")),
+                ("orchestrators", pack.orchestrators.join(", ")),
                 ("data", data.join(", ")),
                 ("requires", manifest.requires.join(", ")),
                 ("files of this project", pack.overrides.join(", ")),
@@ -154,7 +155,7 @@ fn show(pack: &Pack, out: &Output) -> Result<Exit, CliError> {
         || {
             json!({
                 "name": manifest.name, "title": manifest.title, "description": manifest.description, "entry": manifest.entry,
-                "flows": flows, "agents": agents, "data": manifest.data, "requires": manifest.requires,
+                "flows": flows, "agents": agents, "orchestrators": pack.orchestrators, "data": manifest.data, "requires": manifest.requires,
                 "overrides": pack.overrides, "hash": pack.hash, "warnings": pack.warnings,
             })
         },
@@ -173,7 +174,10 @@ fn check(root: &Path, name: Option<&str>, out: &Output) -> Result<Exit, CliError
     let mut wrong = Vec::new();
     for name in names {
         match crate::pack::named(&name, root, &options) {
-            Ok(pack) => sound.push(pack),
+            Ok(pack) => {
+                wrong.extend(super::orchestrators::faults(root, &pack, &options)?);
+                sound.push(pack);
+            }
             Err(error @ crate::pack::NoPack::Errors(_)) => wrong.push(error.to_string()),
             Err(error) => return Err(session::no_pack(&error)),
         }

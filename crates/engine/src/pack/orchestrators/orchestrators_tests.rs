@@ -1,0 +1,182 @@
+//! Orchestrators: what a file is made into, which one is taken, and that every mistake has its line.
+
+use super::super::{BuiltIn, LoadOptions, Pack, PackErrors, load};
+use super::{ORCHESTRATOR, Orchestrator};
+use crate::flow::mermaid;
+use crate::vocabulary::Vocabulary;
+use std::borrow::Cow;
+use std::path::Path;
+
+const MANIFEST: &str = "name: desk
+entry: turn
+orchestrators:
+  default: first
+  input: [question]
+  agents:
+    planner: {flow: plan, always: true}
+    worker: {flow: work}
+";
+const TURN: &str = "name: desk
+steps:
+  - {id: team, call: orchestrator, with: {question: input.message, agents: '[]'}}
+";
+const WORK: &str = "name: work
+input: {schema: {type: object, required: [question, results]}}
+steps: [{id: done, when: 'false', end: true}]
+output: {value: '{}'}
+";
+const PLAN: &str = "name: plan
+steps: [{id: done, when: 'false', end: true}]
+output: {value: '{}'}
+";
+const FIRST: &str =
+    r#"{"id": "first", "steps": [{"id": "plan", "pattern": "sequential", "agents": ["planner"]}]}"#;
+
+fn desk() -> BuiltIn {
+    let files = [
+        ("pack.yaml", MANIFEST),
+        ("agents/turn.flow.yaml", TURN),
+        ("agents/plan.flow.yaml", PLAN),
+        ("agents/work.flow.yaml", WORK),
+        ("agents/policy.yaml", "roles: {}\n"),
+        ("orchestrators/first.json", FIRST),
+    ];
+    let files = files.map(|(path, text)| (path.to_owned(), Cow::Borrowed(text.as_bytes())));
+    BuiltIn::named("desk", Vocabulary::default(), files)
+}
+
+fn with(chosen: Option<Orchestrator>) -> Result<Pack, PackErrors> {
+    let chosen = chosen.map(|chosen| ("desk".to_owned(), chosen));
+    let options = LoadOptions {
+        orchestrators: chosen.into_iter().collect(),
+        ..LoadOptions::default()
+    };
+    load(&desk(), None, Path::new(""), &options)
+}
+
+fn given(text: &str) -> Result<Pack, PackErrors> {
+    let file = "mine.json".to_owned();
+    let text = text.to_owned();
+    with(Some(Orchestrator::Given { file, text }))
+}
+
+fn told(text: &str) -> String {
+    given(text).map(|pack| pack.hash).unwrap_err().to_string()
+}
+
+#[test]
+fn the_default_works_unless_another_is_chosen_and_a_resume_finds_the_chosen_one() {
+    let pack = with(None).unwrap();
+    assert_eq!(pack.orchestrators, ["first"]);
+    let in_force = pack.orchestrator.unwrap();
+    assert_eq!((in_force.chosen, in_force.text.as_str()), (None, FIRST));
+    assert_eq!(in_force.agents, ["planner", "worker"]);
+    let mine = given(&FIRST.replace("first", "mine")).unwrap();
+    assert_ne!(mine.hash, pack.hash);
+    assert_eq!(
+        mine.orchestrator.unwrap().chosen.as_deref(),
+        Some("mine.json")
+    );
+    let unknown = with(Some(Orchestrator::Named("frist".into())));
+    let unknown = unknown.map(|pack| pack.hash).unwrap_err().to_string();
+    assert!(
+        unknown.contains("no orchestrator \"frist\"; did you mean \"first\"?"),
+        "{unknown}"
+    );
+}
+
+#[test]
+fn every_pattern_is_a_flow_of_the_engine() {
+    let pack = given(
+        r#"{
+  "id": "mine",
+  "agents": {"second": {"as": "worker", "with": {"question": "input.question + ' again'"}, "timeout_s": 5, "on_failure": "stop"}},
+  "timeout_s": 30,
+  "on_failure": "continue",
+  "retry": {"attempts": 3, "delay_s": 1, "backoff": 2.5},
+  "steps": [
+    {"id": "plan", "pattern": "sequential", "agents": ["planner"], "on_failure": "stop"},
+    {"id": "both", "pattern": "parallel", "max_at_once": 2, "agents": ["worker", {"agent": "second", "if": "true || false"}]},
+    {"id": "more", "pattern": "conditional", "if": "size(state.away) > 0",
+     "then": [{"id": "late", "pattern": "sequential", "agents": ["worker"]}]}
+  ]
+}"#,
+    )
+    .unwrap();
+    let flow = &pack.flows[ORCHESTRATOR].flow;
+    insta::assert_snapshot!(mermaid(flow));
+    let step = |id: &str| flow.step(id).unwrap();
+    // The nearest word counts: the agent's, the item's, the file's.
+    assert_eq!(step("both-second").timeout_ms, Some(5000));
+    assert_eq!(step("both-worker").timeout_ms, Some(30_000));
+    assert!(!step("plan-planner").continue_on_failure);
+    assert!(step("late-worker").continue_on_failure);
+    assert!(step("both-worker").continue_on_failure);
+    assert!(!step("both-second").continue_on_failure);
+    let retry = step("late-worker").retry.unwrap();
+    let waits = [1, 2, 3].map(|failed| retry.wait_ms(failed));
+    assert_eq!(waits, [1000, 2500, 6250]);
+    // Who was not asked for does not work; a planner always does.
+    let asked = step("both-second").when.as_ref().unwrap().source();
+    assert!(asked.contains("'second' in input.agents") && asked.contains("(true || false"));
+    assert!(step("plan-planner").when.is_none());
+}
+
+#[test]
+fn mistakes_are_told_with_their_line_before_anything_starts() {
+    let sequential = |agents: &str| {
+        format!(
+            "{{\"id\": \"mine\",\n \"steps\": [\n  {{\"id\": \"a\", \"pattern\": \"sequential\", \"agents\": {agents}}}]}}"
+        )
+    };
+    for (text, expected) in [
+        ("{\"id\": \"mine\",\n \"steps\": }".to_owned(), "mine.json:2:11: not valid JSON: expected value"),
+        ("id: mine\nsteps: []\n".to_owned(), "mine.json:1:1: not valid JSON"),
+        (sequential("[\"wroker\"]"), "mine.json:3:51: there is no agent \"wroker\"; did you mean \"worker\"?; the pack has planner, worker"),
+        (sequential("[{\"agent\": \"worker\", \"if\": \"size(\"}]"), "mine.json:3:"),
+        (sequential("[{\"agent\": \"worker\", \"if\": \"state.nothing == 1\"}]"), "reads the unknown field \"nothing\""),
+        (sequential("[]"), "mine.json:3:50: "),
+        (sequential("[\"worker\"], \"timeout\": 3"), "mine.json:3:3: "),
+        ("{\"id\": \"mine\", \"steps\": [{\"id\": \"a\", \"pattern\": \"in turn\", \"agents\": [\"worker\"]}]}".to_owned(), "mine.json:1:"),
+        (sequential("[\"worker\", \"worker\"]"), "the step id \"a-worker\" is used twice"),
+    ] {
+        let told = told(&text);
+        assert!(told.contains(expected), "{text}\n{told}");
+    }
+}
+
+#[test]
+fn what_a_pack_says_of_its_orchestrators_is_checked() {
+    let of = |manifest: String| {
+        let files = [
+            ("pack.yaml".to_owned(), Cow::Owned(manifest.into_bytes())),
+            (
+                "agents/turn.flow.yaml".to_owned(),
+                Cow::Borrowed(TURN.as_bytes()),
+            ),
+            (
+                "agents/plan.flow.yaml".to_owned(),
+                Cow::Borrowed(PLAN.as_bytes()),
+            ),
+            (
+                "agents/policy.yaml".to_owned(),
+                Cow::Borrowed(b"roles: {}\n".as_slice()),
+            ),
+            (
+                "orchestrators/first.json".to_owned(),
+                Cow::Borrowed(FIRST.as_bytes()),
+            ),
+        ];
+        let desk = BuiltIn::named("desk", Vocabulary::default(), files);
+        let loaded = load(&desk, None, Path::new(""), &LoadOptions::default());
+        loaded.map(|pack| pack.hash).unwrap_err().to_string()
+    };
+    let told = of(MANIFEST.to_owned());
+    assert!(
+        told.contains("pack.yaml:8:5: worker works by the flow \"work\", which there is not"),
+        "{told}"
+    );
+    let told = of(MANIFEST.replace("default: first", "first: true"));
+    assert!(told.contains("orchestrators have no \"first\""), "{told}");
+    assert!(told.contains("orchestrators need `default`"), "{told}");
+}
