@@ -151,7 +151,7 @@ const LONGEST_NAME: usize = 5;
 pub fn chart(text: &str, language: &str) -> Chart {
     let lexicon = Lexicon::of(language);
     let tokens = slashes(owned(tokens(text), lexicon), lexicon);
-    let tokens = hyphens(tokens, lexicon);
+    let tokens = owners(hyphens(tokens, lexicon), lexicon);
     let mut open = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while at < tokens.len() {
@@ -311,6 +311,30 @@ fn compound(word: &str, lexicon: &'static Lexicon) -> Option<&'static [Sense]> {
                 .then(|| senses.get(noun..=noun))
                 .flatten()
         })
+}
+
+/// "the mail's subject", "Stripe's balance": an owner is what it is without the ending, and stands before what it owns.
+fn owners(mut tokens: Vec<Token>, lexicon: &Lexicon) -> Vec<Token> {
+    for token in &mut tokens {
+        let owner = ["'s", "\u{2019}s"].iter().find_map(|end| {
+            token
+                .text
+                .strip_suffix(end)
+                .map(|o| (o.to_owned(), end.len()))
+        });
+        let Some((owner, ending)) = owner.filter(|_| token.kind == Kind::Word) else {
+            continue;
+        };
+        let known = !lexicon.senses(&owner).is_empty() || NAMES.contains_key(&owner);
+        if lexicon.senses(&token.text).is_empty()
+            && known
+            && token.text.len() == token.to - token.from
+        {
+            token.text = owner;
+            token.to -= ending;
+        }
+    }
+    tokens
 }
 
 /// Splits "Slack-Kanal" and "Google-Drive-Ordner" into the service and the noun after it.

@@ -26,6 +26,7 @@ impl Reading<'_> {
             .or_else(|| self.aged(clause))
             .or_else(|| self.on_a_day(clause))
             .or_else(|| self.stated(clause))
+            .or_else(|| self.done_to(clause))
             .or_else(|| self.lacking(clause))
             .or_else(|| self.by_value(clause))?;
         if let Cond::Compare { left, .. } = &found {
@@ -107,6 +108,19 @@ impl Reading<'_> {
             return self.contained(clause).or_else(|| self.holding(clause));
         }
         self.aged(clause)
+    }
+
+    /// "the status is paid", "the state was archived": the participle behind a field is its value.
+    fn done_to(&self, clause: &Clause) -> Option<Cond> {
+        let verb = clause.verb.as_ref().filter(|v| v.passive)?;
+        let subject = clause.before.last().filter(|p| self.kind(p) == "field")?;
+        let alone = clause.after.is_empty() && clause.times.is_empty();
+        let left = self.left(subject).filter(|_| alone)?;
+        Some(Cond::Compare {
+            left,
+            op: Cmp::Eq,
+            right: lit(self.raw(verb.at)),
+        })
     }
 
     /// "with the subject containing 'invoice'".

@@ -82,6 +82,11 @@ impl Reading<'_> {
                         || self.kind(phrase) == "field"
                         || self.kind(phrase) == "money")
                     && !matches!(self.kind(phrase), "message" | "record" | "file");
+            let part = phrase.prep == "as" && self.kind(phrase) == "field";
+            if part || self.is_given_as(clause, phrase) {
+                begun = true;
+                continue;
+            }
             if begins && plain(phrase) {
                 begun = true;
                 let mut name = self.field_name(phrase);
@@ -137,7 +142,7 @@ impl Reading<'_> {
         };
         let at = clause
             .phrases()
-            .filter(|p| !container(p))
+            .filter(|p| !container(p) && !self.is_given_as(clause, p))
             .flat_map(|p| p.names.iter())
             .find(|n| self.chart.item(**n).shape() == Some(Kind::Quote));
         at.map(|n| template(&self.name(*n)))
@@ -248,9 +253,12 @@ impl Reading<'_> {
             let Some(source) = phrases.get(from) else {
                 continue;
             };
-            let value = match source.names.first() {
-                Some(name) => template(&self.name(*name)),
-                None => field(&self.words(source)),
+            let value = match (source.names.first(), source.numbers.first()) {
+                (Some(name), _) => template(&self.name(*name)),
+                (None, Some(at)) => {
+                    figure(self.raw(*at)).map_or_else(|| lit(self.raw(*at)), |n| lit(number(n)))
+                }
+                (None, None) => field(&self.words(source)),
             };
             let name = match phrase.names.first().filter(|_| column) {
                 Some(name) => self.name(*name),
@@ -259,11 +267,18 @@ impl Reading<'_> {
             let role = match self.concept(phrase) {
                 "title" => Role::Title,
                 "subject" => Role::Subject,
+                "priority" => Role::Priority,
                 _ => Role::Field(name),
             };
             args.push(arg(role, value));
         }
         args
+    }
+
+    /// Whether the phrase behind this one says which part of a message it is: "'Alarm' as the title".
+    fn is_given_as(&self, clause: &Clause, phrase: &Phrase) -> bool {
+        let next = clause.after.iter().find(|p| p.from >= phrase.to);
+        next.is_some_and(|n| n.prep == "as" && self.kind(n) == "field")
     }
 
     /// "summary = subject", "set the state to lost": fields that a clause gives a value, with the places of their phrases.

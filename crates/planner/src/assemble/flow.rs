@@ -85,7 +85,7 @@ impl Reading<'_> {
         }
         tree.steps.extend(self.polled_state());
         tree.steps.extend(self.once_each());
-        for i in 0..self.clauses.len() {
+        for i in self.sequence() {
             let clause = self.clause_at(i).clone();
             self.leave(&mut tree, i, &clause);
             if i == self.agent_at
@@ -112,6 +112,36 @@ impl Reading<'_> {
             self.close(&mut tree);
         }
         self.plan.steps = super::think::folded(tree.steps);
+    }
+
+    /// The clauses in the order in which they are done: "before the card is created, wait", "mail it after waiting an hour".
+    fn sequence(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.clauses.len()).collect();
+        for (i, pair) in self.clauses.windows(2).enumerate() {
+            let [first, second] = pair else { continue };
+            let both = first.sentence == second.sentence
+                && first.verb.is_some()
+                && second.verb.is_some()
+                && [first, second]
+                    .iter()
+                    .all(|c| matches!(c.intro, Intro::None));
+            if both && (self.led_by(first, "before") || self.led_by(second, "after")) {
+                order.swap(i, i + 1);
+            }
+        }
+        order
+    }
+
+    /// Whether a clause that tells what is done begins with a preposition of a class.
+    fn led_by(&self, clause: &Clause, prep: &str) -> bool {
+        let begins = self.chart.item(clause.from);
+        let led = begins.is("prep") && (begins.text == prep || begins.tells(prep));
+        let subject = clause.before.first();
+        let told = clause.verb.as_ref().is_some_and(|v| {
+            let doing = v.sense.form == "ing" && subject.is_none();
+            doing || v.passive || subject.is_some_and(|p| p.pronoun.is_some())
+        });
+        led && told
     }
 
     /// What is asked for every few minutes is handled once.
@@ -303,7 +333,10 @@ impl Reading<'_> {
             Intro::None if self.verified(tree, i, clause, &said) => {}
             Intro::None if self.lets_only(tree, clause, &said) => {}
             Intro::None | Intro::Purpose => {
-                if self.joins(tree, clause) || self.readdressed(tree, clause) {
+                if self.joins(tree, clause)
+                    || self.readdressed(tree, clause)
+                    || self.placed(tree, clause)
+                {
                     return;
                 }
                 self.act_into(tree, i, clause);
@@ -330,6 +363,16 @@ impl Reading<'_> {
             || rest.is_empty() && subject.names.is_empty()
         {
             return false;
+        }
+        if let Some(given) = self.each_with_value(&phrases) {
+            return last_args(tree.here()).is_some_and(|args| {
+                for one in given {
+                    if !args.iter().any(|a| a.role == one.role) {
+                        args.push(one);
+                    }
+                }
+                true
+            });
         }
         let value = rest
             .iter()
@@ -370,6 +413,28 @@ impl Reading<'_> {
             args.push(arg);
         }
         true
+    }
+
+    /// "title 'Alarm', priority 8": several parts of a message, each with its value behind it.
+    fn each_with_value(&self, phrases: &[&crate::clause::Phrase]) -> Option<Vec<Arg>> {
+        let given = |p: &&crate::clause::Phrase| {
+            let value = match (p.names.first(), p.numbers.first()) {
+                (Some(at), _) => super::content::template(&self.name(*at)),
+                (None, Some(at)) => {
+                    super::figure(self.raw(*at)).map(|n| super::lit(super::number(n)))?
+                }
+                (None, None) => return None,
+            };
+            let role = match self.concept(p) {
+                "title" => Role::Title,
+                "subject" => Role::Subject,
+                "priority" => Role::Priority,
+                "text" | "message" => Role::Text,
+                _ => return None,
+            };
+            (p.service.is_none() && p.compared.is_none()).then(|| super::arg(role, value))
+        };
+        (phrases.len() > 1).then(|| phrases.iter().map(given).collect())?
     }
 
     /// Whether a clause without a verb stands before an arrow, or a colon, that leads to what is done then.

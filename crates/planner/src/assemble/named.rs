@@ -16,7 +16,7 @@ impl Reading<'_> {
     pub(super) fn acts_on(&self, clause: &Clause, frame: &str) -> Option<&'static ServiceEntry> {
         let named = self.services_of(clause);
         let usable = |s: &&&'static ServiceEntry| !s.actions.is_empty();
-        let target = clause.phrases().find(|p| {
+        let target = clause.after.iter().chain(&clause.before).find(|p| {
             p.service.is_some_and(|s| !s.actions.is_empty())
                 && matches!(
                     p.prep.as_str(),
@@ -144,11 +144,21 @@ impl Reading<'_> {
                 (after_own, bare, of.is("base"), phrase.names.first())
             {
                 args.push(arg(Role::Part, lit(self.name(*name))));
-            } else {
+            } else if !clause
+                .before
+                .iter()
+                .any(|p| p.from == phrase.from && self.is_of_another(p, of))
+            {
                 self.container(phrase, of, &mut args);
             }
         }
         args
+    }
+
+    /// "each file in the Drive folder Scans is put on the server": a place of another service is none of this one.
+    fn is_of_another(&self, phrase: &Phrase, of: &ServiceEntry) -> bool {
+        let other = phrase.service.filter(|s| !s.actions.is_empty());
+        other.is_some_and(|s| self.concrete(s).key != of.key && !s.is(&s.key))
     }
 
     fn container(&self, phrase: &Phrase, of: &ServiceEntry, args: &mut Vec<Arg>) {
@@ -244,6 +254,9 @@ impl Reading<'_> {
         let dotted =
             name.matches('.').count() == 1 && !name.starts_with('.') && !name.contains('/');
         match () {
+            () if bare && within && shape == Some(Kind::Path) && of.is("files") => {
+                Some(Role::Container)
+            }
             () if bare && within && path && of.is("issue") => Some(Role::Container),
             () if bare && within && dotted && of.is("db") => Some(Role::Part),
             () => None,

@@ -22,14 +22,17 @@ struct Event {
     service: &'static ServiceEntry,
 }
 
-/// Gives a rule that runs at 9:00, which is where none is said, another time of day.
-fn set_clock(rule: &mut ScheduleRule, at: u32, past: u32) {
+/// Gives a rule that runs at 9:00, which is where none is said, or at a part of the day (`free`), another time of day.
+fn set_clock(rule: &mut ScheduleRule, at: u32, past: u32, free: bool) {
+    const NOON: u32 = 12;
     if let ScheduleRule::Days { hour, minute, .. }
     | ScheduleRule::Weeks { hour, minute, .. }
     | ScheduleRule::Months { hour, minute, .. } = rule
-        && (*hour, *minute) == (9, 0)
+        && (free || (*hour, *minute) == (9, 0))
     {
-        (*hour, *minute) = (at, past);
+        // "At 7 every evening".
+        let later = free && *hour > NOON && at < NOON;
+        (*hour, *minute) = (if later { at + NOON } else { at }, past);
     }
 }
 
@@ -122,11 +125,14 @@ impl Reading<'_> {
     /// Schedules, wherever they are said; a time of day said apart belongs to the schedule.
     fn rhythm(&mut self) {
         let mut rules = Vec::new();
+        let mut free = true;
         for (i, clause) in self.clauses.iter().enumerate() {
             for time in clause.times.iter().filter(|t| t.cost < DESCRIBES) {
                 match &time.means {
                     TimeMeaning::Schedule { rules: more, only } => {
                         self.day = only.or(self.day);
+                        let said = self.text.get(time.from..time.to).unwrap_or("");
+                        free &= !said.contains(|c: char| c.is_ascii_digit());
                         for rule in more {
                             if !rules.contains(rule) {
                                 rules.push(rule.clone());
@@ -150,7 +156,7 @@ impl Reading<'_> {
         if let Some((hour, minute)) = self.clock_apart() {
             rules
                 .iter_mut()
-                .for_each(|rule| set_clock(rule, hour, minute));
+                .for_each(|rule| set_clock(rule, hour, minute, free));
         }
         match rules.is_empty() {
             true => self.at_intervals(),
@@ -690,8 +696,15 @@ impl Reading<'_> {
                 || v.calls("PAY")
         };
         let must = self.items(&clause).iter().any(|t| t.tells("must"));
-        let done =
-            |v: &crate::clause::Use| i == 0 && v.passive && !must && !clause.before.is_empty();
+        // "New rows of the sheet are posted to Slack": what is done with it elsewhere is no event.
+        let elsewhere = clause.after.iter().any(|p| {
+            self.addresses(p)
+                || p.service
+                    .is_some_and(|s| s.key != service.key && !s.actions.is_empty())
+        });
+        let done = |v: &crate::clause::Use| {
+            i == 0 && v.passive && !must && !elsewhere && !clause.before.is_empty()
+        };
         let spent =
             clause.intro != Intro::None || clause.verb.as_ref().is_none_or(|v| tells(v) || done(v));
         self.set_used(i, spent);

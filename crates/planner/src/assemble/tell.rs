@@ -45,7 +45,11 @@ impl Reading<'_> {
             matches!(p.prep.as_str(), "in" | "on" | "to" | "into" | "at")
                 && (p.service.is_some() || self.literal_place(p))
         };
-        must && clause.phrases().any(target)
+        // "Slack #sales should receive a message": who has to be told stands first.
+        let told = |p: &Phrase| {
+            p.prep.is_empty() && (self.addresses(p) || p.service.is_some_and(ServiceEntry::speaks))
+        };
+        must && (clause.phrases().any(target) || clause.before.iter().any(told))
     }
 
     fn literal_place(&self, phrase: &Phrase) -> bool {
@@ -294,6 +298,75 @@ impl Reading<'_> {
         args.extend(given);
         *by = acting(service);
         self.mention(service);
+        true
+    }
+
+    /// "The card belongs in list 5f1c", "it should go to #alerts": a later statement says where what was written last belongs.
+    pub(super) fn placed(&mut self, tree: &mut Tree, clause: &Clause) -> bool {
+        let puts = clause
+            .verb
+            .as_ref()
+            .is_some_and(|v| matches!(v.frame(), "STORE" | "GO" | "SEND" | "NOTIFY") && !v.negated);
+        let [subject] = clause.before.as_slice() else {
+            return false;
+        };
+        let Some(Step {
+            does:
+                Does::Service {
+                    service: by,
+                    object,
+                    verb,
+                    ..
+                },
+            ..
+        }) = tree.here().last()
+        else {
+            return false;
+        };
+        let speaker = subject.pronoun.is_some_and(|at| self.speaks(at));
+        let concept = self.concept(subject);
+        let same = subject.pronoun.is_some() && !speaker
+            || object.as_deref() == Some(concept)
+            || *verb == Verb::Send && self.kind(subject) == "message";
+        let bare = subject.prep.is_empty()
+            && subject.service.is_none()
+            && subject.names.is_empty()
+            && subject.quantity.is_none()
+            && subject.states.is_empty();
+        let kept = crate::lexicon::services()
+            .iter()
+            .find(|s| !s.actions.is_empty() && s.actions == by.node_types);
+        let Some(kept) = kept.filter(|_| puts && same && bare && concept != "data") else {
+            return false;
+        };
+        let place = |p: &Phrase| {
+            let named = !p.names.is_empty() || !p.numbers.is_empty();
+            let own = p.service.is_none_or(|s| self.concrete(s).key == kept.key);
+            let place = matches!(self.kind(p), "container" | "place" | "field");
+            own && named && (place || self.addresses(p) || p.service.is_some())
+        };
+        if clause.after.is_empty() || !clause.after.iter().all(place) {
+            return false;
+        }
+        let mut given = self.containers(clause, kept);
+        given.extend(self.recipients(clause));
+        let Some(Step {
+            does: Does::Service { args, .. },
+            ..
+        }) = tree.here().last_mut()
+        else {
+            return false;
+        };
+        // A second place of the same kind is another one.
+        let taken = |a: &crate::plan::Arg| {
+            args.iter()
+                .any(|b| b.role == a.role && matches!(b.value, Val::Lit { .. }))
+        };
+        if given.is_empty() || given.iter().any(taken) {
+            return false;
+        }
+        args.retain(|a| !given.iter().any(|g| g.role == a.role));
+        args.extend(given);
         true
     }
 

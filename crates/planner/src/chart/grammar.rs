@@ -10,6 +10,7 @@ pub(super) fn refined(mut items: Vec<Item>, language: &str) -> Vec<Item> {
     let lexicon = Lexicon::of(language);
     match language {
         "de" => particles(&mut items, lexicon),
+        "en" => passives(&mut items, lexicon),
         "fr" => {
             only(&mut items);
             reflexive(&mut items);
@@ -85,6 +86,21 @@ fn particles(items: &mut [Item], lexicon: &Lexicon) {
         if let Some((n, sense)) = found {
             set(items, at, What::Word(sense));
             set(items, n, word("filler"));
+        }
+    }
+}
+
+/// "Each issue gets posted to …": a verb of getting right before a participle that belongs to no noun helps it.
+fn passives(items: &mut [Item], lexicon: &Lexicon) {
+    for at in 0..items.len() {
+        let helps = lexicon.can_be(&item_at(items, at).text, "passive");
+        let done = item_at(items, at + 1)
+            .verb()
+            .is_some_and(|v| v.form == "past");
+        let next = item_at(items, at + 2);
+        let owned = next.noun().is_some() || next.service().is_some() || next.literal();
+        if helps && done && !owned {
+            set(items, at, word("aux"));
         }
     }
 }

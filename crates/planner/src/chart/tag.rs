@@ -329,6 +329,8 @@ impl Around<'_> {
         // A short preposition or article is never what a verb's form looks like by chance.
         const SHORT: usize = 5;
         match sense.concept.as_str() {
+            // It is one only before a participle, which the grammar sees.
+            "passive" => -9,
             "more" | "less" if self.next_number() => 7,
             "more" | "less" | "equal" => 4,
             "quant" if self.language != "en" => 5,

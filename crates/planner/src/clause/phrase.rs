@@ -90,7 +90,57 @@ pub(super) fn phrases(chart: &Chart, items: &[usize]) -> Vec<Phrase> {
         reader.item(*at);
     }
     reader.close();
-    reader.done
+    let mut done: Vec<Phrase> = Vec::with_capacity(reader.done.len());
+    for phrase in reader.done {
+        match done.last_mut() {
+            Some(before) if is_apposed(chart, before, &phrase) => appose(before, &phrase),
+            _ => done.push(phrase),
+        }
+    }
+    done
+}
+
+/// "'labels', an n8n data table", "Cash book (Google Sheets)": what a name is, said behind it, is one thing with the name.
+fn is_apposed(chart: &Chart, name: &Phrase, kind: &Phrase) -> bool {
+    let begun = |p: &Phrase| chart.item(p.from).is("det");
+    let behind = (name.to..kind.from).all(|i| {
+        let item = chart.item(i);
+        item.stops() && matches!(item.text.as_str(), "," | "(")
+    });
+    let one = chart.item(kind.from).tells("one") && kind.listed || kind.aside;
+    let place = matches!(kind.kind(chart), "container" | "place");
+    let only = kind.names.is_empty()
+        && kind.numbers.is_empty()
+        && kind.prep.is_empty()
+        && kind.states.is_empty()
+        && kind.compared.is_none()
+        && kind.pronoun.is_none()
+        && (kind.service.is_some() && kind.head.is_none() && kind.modifiers.is_empty() || place);
+    let address =
+        name.literal(chart, Kind::Url).is_some() || name.literal(chart, Kind::Mail).is_some();
+    let named = name.names.len() == 1 && name.service.is_none() && !address;
+    // "into customers, a Postgres table": a plain word is a name where what it is says so.
+    let plain = name.names.is_empty()
+        && name.modifiers.is_empty()
+        && name.states.is_empty()
+        && name.numbers.is_empty()
+        && name.service.is_none()
+        && name.head.is_some()
+        && !begun(name)
+        && !name.prep.is_empty()
+        && place
+        && !kind.aside;
+    behind && name.to < kind.from && one && only && (named || plain)
+}
+
+/// Makes one thing of a name and what it is; a plain word becomes the name.
+fn appose(name: &mut Phrase, kind: &Phrase) {
+    if name.names.is_empty() {
+        name.names.extend(name.head.take());
+    }
+    name.service = kind.service;
+    name.head = name.head.or(kind.head);
+    name.to = kind.to;
 }
 
 /// Concepts whose name may follow them as a plain word: "table invoices".
@@ -128,11 +178,39 @@ impl Reader<'_> {
             phrase.prep = prep;
         }
         phrase.aside |= self.depth > 0 || self.after_colon;
+        self.called_before(&mut phrase);
         if phrase.head.is_none() {
             phrase.head = phrase.modifiers.pop();
         }
         if !phrase.empty() {
             self.done.push(phrase);
+        }
+    }
+
+    /// "the big-orders channel", "the invoices folder": in English the name of a thing stands before what it is. A word of no
+    /// table, one in capitals, and a plural, which no compound has, are such names; of a channel any noun is.
+    fn called_before(&self, phrase: &mut Phrase) {
+        let Some(head) = phrase.head.filter(|_| self.chart.language == "en") else {
+            return;
+        };
+        let kept = matches!(phrase.kind(self.chart), "container" | "place");
+        let Some(at) = head.checked_sub(1).filter(|_| kept) else {
+            return;
+        };
+        let item = self.chart.item(at);
+        let plural = item.noun().is_some_and(|n| n.form == "many");
+        let named = item.what == What::Unknown
+            || item.noun().is_some()
+                && (item.capital || plural || phrase.kind(self.chart) == "place");
+        let indefinite = self.chart.item(phrase.from).tells("one");
+        if phrase.names.is_empty()
+            && phrase.modifiers.last() == Some(&at)
+            && named
+            && !indefinite
+            && phrase.numbers.is_empty()
+        {
+            phrase.modifiers.pop();
+            phrase.names.push(at);
         }
     }
 
@@ -264,6 +342,26 @@ impl Reader<'_> {
     }
 
     fn service(&mut self, at: usize, service: &'static ServiceEntry) {
+        // "the Orders sheet": a general word for a service behind the name of what is meant.
+        let named = self
+            .now
+            .head
+            .filter(|h| h + 1 == at && service.is(&service.key));
+        let item = named.map(|h| self.chart.item(h));
+        let plural = |i: &Item| i.noun().is_some_and(|n| n.form == "many");
+        let indefinite = self.chart.item(self.now.from).tells("one");
+        if self.chart.language == "en"
+            && self.now.service.is_none()
+            && self.now.names.is_empty()
+            && self.now.modifiers.is_empty()
+            && !indefinite
+            && item.is_some_and(|i| i.capital || plural(i))
+        {
+            self.now.names.extend(self.now.head.take());
+            self.now.service = Some(service);
+            self.now.to = at + 1;
+            return;
+        }
         if self.now.service.is_some() || !self.now.names.is_empty() || self.now.head.is_some() {
             self.close();
         }
@@ -294,6 +392,14 @@ impl Reader<'_> {
     }
 
     fn compare(&mut self, at: usize) {
+        // "on the server below /incoming": a path bounds nothing.
+        if self.chart.item(at + 1).shape() == Some(Kind::Path)
+            && self.chart.item(at).shape().is_none()
+        {
+            self.close();
+            self.now.prep = "in".to_owned();
+            return;
+        }
         // "97 or higher": the bound stands before its word.
         let bound = |i: &Item| i.shape() == Some(Kind::Number) || i.literal() || i.is("det");
         let behind = self.chart.item(at).tells("or")

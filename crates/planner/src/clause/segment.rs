@@ -323,11 +323,23 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
         }
         let told = now.items.iter().any(|i| main_verb(chart, *i));
         let strange = item.is("then") && told && strange_order(chart, rest);
-        if strange || joint(item) && goes_on(chart, &now, rest, item.is("and")) {
+        if strange
+            || joint(item)
+                && !apposes(chart, &now, rest)
+                && goes_on(chart, &now, rest, item.is("and"))
+        {
             let or = item.is("or");
             done.push(std::mem::replace(&mut now, next()));
             now.or = or;
             continue;
+        }
+        // "mail it after waiting an hour": what is done before, or after, is a clause of its own.
+        let doing = rest.first().is_some_and(|i| {
+            let next = chart.item(*i);
+            next.verb().is_some_and(|v| v.form == "ing") && !phrase::holds(next)
+        });
+        if doing && told && item.is("prep") && matches!(item.text.as_str(), "before" | "after") {
+            done.push(std::mem::replace(&mut now, next()));
         }
         if main_follows(chart, &now, at) {
             done.push(std::mem::replace(&mut now, next()));
@@ -411,7 +423,25 @@ fn goes_on(chart: &Chart, now: &Segment, rest: &[usize], by_and: bool) -> bool {
     if chart.language == "en" && introduced && !so_far && joined && by_and && !ordered {
         return false;
     }
-    begins(chart, rest, introduced)
+    // "a message with title and link should be sent to …": the last of a list before the verb of them all.
+    let lists = !so_far && !introduced && by_and && joined;
+    let [last, verb, ..] = rest else {
+        return begins(chart, &now.items, rest, introduced);
+    };
+    if lists && chart.item(*last).noun().is_some() && chart.item(*verb).is("aux") {
+        return false;
+    }
+    begins(chart, &now.items, rest, introduced)
+}
+
+/// "'Orders', a Google Sheet, …": what a name is, behind a comma.
+fn apposes(chart: &Chart, now: &Segment, rest: &[usize]) -> bool {
+    let [article, kind, ..] = rest else {
+        return false;
+    };
+    let last = now.items.last().map(|i| chart.item(*i));
+    let named = last.is_some_and(|l| l.literal() || l.what == crate::chart::What::Unknown);
+    named && chart.item(*article).tells("one") && chart.item(*kind).service().is_some()
 }
 
 /// "then frobnicate the order": a word of no table where an order begins.
@@ -444,7 +474,7 @@ fn aims(chart: &Chart, items: &[usize]) -> bool {
 
 /// Whether a clause begins here: a verb comes before the next joint, with no more than a short subject before it; after an
 /// introduced clause a target is enough.
-fn begins(chart: &Chart, rest: &[usize], introduced: bool) -> bool {
+fn begins(chart: &Chart, now: &[usize], rest: &[usize], introduced: bool) -> bool {
     const LONGEST_SUBJECT: usize = 7;
     // A German verb may stand at the end.
     const LONGEST_FIELD: usize = 16;
@@ -454,7 +484,7 @@ fn begins(chart: &Chart, rest: &[usize], introduced: bool) -> bool {
         LONGEST_SUBJECT
     };
     let mut seen = 0;
-    for at in rest {
+    for (n, at) in rest.iter().enumerate() {
         let item = chart.item(*at);
         if item.is("filler") || item.is("then") || item.is("also") || item.is("only") {
             continue;
@@ -467,8 +497,11 @@ fn begins(chart: &Chart, rest: &[usize], introduced: bool) -> bool {
         if chart.language == "en" && seen > 0 && relative {
             return false;
         }
+        // "name and total when …": what stands before the word that introduces the next clause ends a list, unless it goes to
+        // a place of its own.
         if intro(item).is_some() {
-            return true;
+            let so_far = crate::cut::before(rest, n);
+            return seen == 0 || aims(chart, now) && aims(chart, so_far);
         }
         if introduced
             && (item.service().is_some()
@@ -601,7 +634,7 @@ fn inverted(chart: &Chart, at: usize, rest: &[usize]) -> bool {
     let third = item.verb().is_some_and(|v| v.form == "third");
     let subject = rest.first().is_some_and(|n| {
         let next = chart.item(*n);
-        !next.stops() && !next.is("prep") && !next.is("aux")
+        !next.stops() && !next.is("aux")
     });
     let goes_on = rest.iter().any(|i| chart.item(*i).text == ",")
         || rest
@@ -669,7 +702,13 @@ fn wishes(chart: &Chart, now: &Segment, at: usize) -> bool {
 /// nothing before it asks for that form.
 fn commands(chart: &Chart, now: &Segment, at: usize) -> bool {
     let base = |i: &Item| i.verb().is_some_and(|v| v.form == "base" && !supports(v));
-    let told = now.items.iter().any(|i| main_verb(chart, *i));
+    // "if the total is above 50 tell …": a bound needs no verb.
+    let bounds = |i: &usize| {
+        let item = chart.item(*i);
+        let compares = ["more", "less", "equal"].iter().any(|c| item.is(c));
+        compares || item.shape() == Some(Kind::Sign)
+    };
+    let told = now.items.iter().any(|i| main_verb(chart, *i) || bounds(i));
     let last = now.items.last().map(|i| chart.item(*i));
     let free = last.is_some_and(|l| {
         let asks = ["aux", "neg", "pronoun", "and", "or", "det", "prep", "then"];

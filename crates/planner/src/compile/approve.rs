@@ -51,6 +51,7 @@ impl Draft<'_> {
         }
         // targets are the same as of a message that is sent
         let call = Call {
+            node_type,
             short: &short,
             verb: Verb::Send,
             object: "message",

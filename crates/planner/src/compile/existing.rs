@@ -495,6 +495,7 @@ impl<'a> Patch<'a> {
         };
         let short = short_of(&node_type).to_owned();
         let call = Call {
+            node_type: &node_type,
             short: &short,
             verb,
             object: "",

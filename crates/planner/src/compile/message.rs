@@ -260,7 +260,7 @@ impl Draft<'_> {
         let templated =
             args.iter().any(|a| a.role == Role::Template) || params.contains_key("templateId");
         if at.tool.is_none() && !templated {
-            self.complete_message(at, call, args);
+            self.complete_message(at, call, args, params);
         }
         true
     }
@@ -433,9 +433,25 @@ impl Draft<'_> {
     }
 
     /// Adds the text and the subject that a message lacks, from the named fields or from the data at hand.
-    fn complete_message(&mut self, at: &At, call: &Call<'_>, args: &mut Vec<Arg>) {
+    fn complete_message(
+        &mut self,
+        at: &At,
+        call: &Call<'_>,
+        args: &mut Vec<Arg>,
+        params: &Map<String, Value>,
+    ) {
         let mut lines: Vec<(String, Val)> = Vec::new();
+        // A title and a priority are lines of the text where the node has no place for them.
+        let facts = self.facts(call.node_type);
+        let takes = |role: &Role| {
+            let name = super::roles::as_field(role);
+            let shown = facts.iter().flat_map(|f| super::facts::shown(f, params));
+            shown
+                .into_iter()
+                .any(|p| p.name == name || p.children().iter().any(|child| child.name == name))
+        };
         args.retain(|a| match &a.role {
+            Role::Title | Role::Priority if takes(&a.role) => true,
             Role::Field(name) => {
                 lines.push((name.clone(), a.value.clone()));
                 false

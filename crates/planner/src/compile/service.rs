@@ -21,6 +21,7 @@ pub(crate) static SAID_IN: crate::lex::Table = crate::lex::Table {
 
 /// What an adapter may know about the step.
 pub(super) struct Call<'a> {
+    pub node_type: &'a str,
     pub short: &'a str,
     pub verb: Verb,
     pub object: &'a str,
@@ -124,6 +125,7 @@ impl Draft<'_> {
         // the service's name may say more than the node type (SFTP)
         let said = format!("{} {}", step.said, service.said);
         let call = Call {
+            node_type: &node_type,
             short: short_of(&node_type),
             verb,
             object,

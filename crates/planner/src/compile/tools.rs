@@ -203,6 +203,7 @@ impl Draft<'_> {
             said
         };
         let call = Call {
+            node_type: &node_type,
             short: &short,
             verb,
             object: of,

@@ -2,5 +2,6 @@
 
 mod honest;
 mod meant;
+mod reworded;
 mod same;
 mod states;

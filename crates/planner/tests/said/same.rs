@@ -12,7 +12,7 @@ fn built(request: &str) -> Workflow {
 }
 
 /// Types, resources and operations of the nodes, and which nodes are joined.
-fn shape(request: &str) -> Vec<String> {
+pub fn shape(request: &str) -> Vec<String> {
     let workflow = built(request);
     let place = |name: &str| workflow.nodes.iter().position(|n| n.name() == name);
     let said = |n: &agentctl_n8n::Node, key: &str| {
