@@ -205,7 +205,7 @@ fn tools_list_show_and_check() {
     exit code 2
     -- stderr --
     error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, edit-structure, edit-parameters, read-parameters, validate-part, autofix-workflow, rollback-workflow, restore-workflow, show-workflow, delete-workflow, validate-draft, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, check-nodes, read-skills, read-learnings, write-learnings, submit-request, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, current_user_execute_tool, current_user_tools, delegate; did you mean "ask_gitlab"?
-    packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http, builtin, mcp, n8n, exec
+    packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http, builtin, mcp, n8n, exec, a2a
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }
