@@ -27,7 +27,8 @@ class Served(unittest.TestCase):
 
     def imported(self, user, password):
         """The example's workflow, as somebody who imports it sets it up: the address of this server, a credential of n8n's."""
-        credential = api("POST", "credentials", {"name": "agentctl", "type": "httpBasicAuth", "data": {"user": user, "password": password}})
+        data = {"user": user, "password": password, "allowedHttpRequestDomains": "all"}
+        credential = api("POST", "credentials", {"name": "agentctl", "type": "httpBasicAuth", "data": data})
         self.addCleanup(api, "DELETE", f"credentials/{credential['id']}")
         workflow = json.loads((EXAMPLES / "n8n-calls-agentctl.json").read_text())
         [asks] = [node for node in workflow["nodes"] if node["type"] == "n8n-nodes-base.httpRequest"]
@@ -47,6 +48,7 @@ class Served(unittest.TestCase):
 
     def test_a_wrong_password_reaches_nobody(self):
         self.imported("n8n", PASSWORD + "x")
-        status, _ = call("POST", "ask-agentctl", json.loads((EXAMPLES / "webhook.json").read_text())["body"])
-        self.assertEqual(status, 500)
+        status, text = call("POST", "ask-agentctl", json.loads((EXAMPLES / "webhook.json").read_text())["body"])
+        self.assertEqual(status, 502, text)
+        self.assertIn("401", json.loads(text)["error"])
         self.assertEqual(self.project.runs()["runs"], [])
