@@ -20,6 +20,18 @@ fn says(class: &str, word: &str) -> bool {
     rows.any(|cells| cells.at(1).split('|').any(|w| w == word))
 }
 
+/// The value of an answer's field that who answers knows: the moment, or that all is well.
+pub(super) fn known(field: &str) -> Option<Val> {
+    let field = field.to_lowercase();
+    if says("now", &field) {
+        return Some(Val::Now {
+            offset_seconds: 0,
+            format: None,
+        });
+    }
+    says("well", &field).then(|| lit("ok"))
+}
+
 /// Whether a participle or an adjective says no more than that something came.
 fn only_came(item: &Item) -> bool {
     match &item.what {

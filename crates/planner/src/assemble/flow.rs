@@ -103,6 +103,9 @@ impl Reading<'_> {
                 if is_traceless && self.asks_for_something(i, &clause) {
                     self.traceless.push(i);
                 }
+                if is_first {
+                    self.answer_of_its_own(i, &mut tree);
+                }
                 if is_first && self.only_echoes(i, &clause, &tree) {
                     self.traceless.push(i);
                 }

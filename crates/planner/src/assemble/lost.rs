@@ -89,21 +89,45 @@ impl Reading<'_> {
             };
             return clause.after.iter().any(tells);
         }
-        let came = self.clauses.iter().take(i).flat_map(|c| &c.after);
-        let came: Vec<String> = came
-            .filter(|p| p.service.is_none() && p.prep.is_empty() && p.head.is_some())
-            .map(|p| self.words(p).to_lowercase())
-            .collect();
-        let said = |field: &str| {
-            let field = field.to_lowercase();
-            let mut words = field.split(['_', ' ']).filter(|w| !w.is_empty());
-            words.any(|word| came.iter().any(|c| c.contains(word)))
-        };
+        let came = self.came(i);
         let computed = |a: &Arg| match (&a.role, &a.value) {
-            (Role::Field(name), Val::Field { .. }) => !said(name),
+            (Role::Field(name), Val::Field { .. }) => !is_one_of(&came, name),
             _ => false,
         };
         !came.is_empty() && body.iter().all(computed)
+    }
+
+    /// The fields of an answer that who answers knows ("a health check that answers with status and time"), where all of them are such
+    /// and the request says of none that it is sent.
+    pub(super) fn answer_of_its_own(&self, i: usize, tree: &mut Tree) {
+        let [step] = tree.steps.as_mut_slice() else {
+            return;
+        };
+        let Does::Respond { body, .. } = &mut step.does else {
+            return;
+        };
+        let came = self.came(i);
+        let own = |a: &Arg| match (&a.role, &a.value) {
+            (Role::Field(name), Val::Field { of: None, .. }) if !is_one_of(&came, name) => {
+                super::content::known(name)
+            }
+            _ => None,
+        };
+        let Some(values) = body.iter().map(own).collect::<Option<Vec<Val>>>() else {
+            return;
+        };
+        for (arg, value) in body.iter_mut().zip(values) {
+            arg.value = value;
+        }
+    }
+
+    /// What the clauses before this one name as what came, in lower case.
+    fn came(&self, i: usize) -> Vec<String> {
+        let before = self.clauses.iter().take(i).flat_map(|c| &c.after);
+        before
+            .filter(|p| p.service.is_none() && p.prep.is_empty() && p.head.is_some())
+            .map(|p| self.words(p).to_lowercase())
+            .collect()
     }
 
     /// "I want an automation that …", "set up a workflow": what is asked of the reader, no step of the workflow.
@@ -134,4 +158,11 @@ impl Reading<'_> {
         let wished = first.calls("WANT");
         (!ordered && !wished || first.intro == Intro::When).then(|| self.said(first))
     }
+}
+
+/// Whether a field is one of those that came, by one of its words.
+fn is_one_of(came: &[String], field: &str) -> bool {
+    let field = field.to_lowercase();
+    let mut words = field.split(['_', ' ']).filter(|w| !w.is_empty());
+    words.any(|word| came.iter().any(|c| c.contains(word)))
 }
