@@ -89,7 +89,7 @@ impl Reader<'_> {
         self.known.inferred = node
             .get("inferred")
             .map_or_else(Vec::new, |n| self.texts(n));
-        for entry in node.get("given").and_then(Node::as_map).unwrap_or_default() {
+        for entry in node.entries("given") {
             let given = self.given(&entry.value);
             self.given.push((entry.key.clone(), given));
         }
@@ -163,10 +163,7 @@ impl Reader<'_> {
             self.problems
                 .add(begins.place, "`begins` names nothing that is `given`");
         }
-        let turns = node
-            .get("turns")
-            .and_then(Node::as_list)
-            .unwrap_or_default();
+        let turns = node.items("turns");
         if turns.is_empty() {
             self.problems.add(node.place, "a dialogue needs `turns`");
         }
@@ -202,10 +199,7 @@ impl Reader<'_> {
                 self.problems.add(node.place, why);
             }
         }
-        let expect = node
-            .get("expect")
-            .and_then(Node::as_map)
-            .unwrap_or_default();
+        let expect = node.entries("expect");
         let read = expect
             .iter()
             .flat_map(|entry| Expectation::read(entry, &self.known, &mut self.problems));

@@ -11,10 +11,6 @@ use url::Url;
 /// In the user's folder.
 const FOLDER: &str = "cards";
 const VERSION: u32 = 1;
-/// Of a difference that is shown.
-const MAX_DIFF_LINES: usize = 400;
-/// Lines around a change.
-const CONTEXT: usize = 3;
 
 /// A card as it was approved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -103,18 +99,9 @@ impl CardPin {
         match pin {
             None => CardChange::New,
             Some(pin) if pin.is_of(card) => CardChange::Approved,
-            Some(pin) => {
-                let (before, after) = (pretty(&pin.card), pretty(card));
-                let whole = line_diff::unified(&before, &after, CONTEXT, Some(("approved", "now")));
-                let mut lines: Vec<&str> = whole.lines().take(MAX_DIFF_LINES + 1).collect();
-                if lines.len() > MAX_DIFF_LINES {
-                    lines.pop();
-                    lines.push("… (more)");
-                }
-                CardChange::Changed {
-                    diff: lines.join("\n"),
-                }
-            }
+            Some(pin) => CardChange::Changed {
+                diff: line_diff::since_approved(&pretty(&pin.card), &pretty(card)),
+            },
         }
     }
 }

@@ -27,7 +27,19 @@ pub fn unified(before: &str, after: &str, context: usize, names: Option<(&str, &
     unified.to_string()
 }
 
-/// The hunks of that diff, for whoever writes their places in another way.
+/// From what the user approved to what is there now, for a person: at most 400 lines.
+pub fn since_approved(before: &str, after: &str) -> String {
+    const MAX_LINES: usize = 400;
+    let whole = unified(before, after, 3, Some(("approved", "now")));
+    let mut lines: Vec<&str> = whole.lines().take(MAX_LINES + 1).collect();
+    if lines.len() > MAX_LINES {
+        lines.pop();
+        lines.push("… (more)");
+    }
+    lines.join("\n")
+}
+
+/// The hunks of the unified diff, for whoever writes their places in another way.
 pub fn hunks(before: &str, after: &str, context: usize) -> Vec<Hunk> {
     let diff = TextDiff::from_lines(before, after);
     let mut unified = diff.unified_diff();

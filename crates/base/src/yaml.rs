@@ -117,6 +117,14 @@ impl Node {
             _ => None,
         }
     }
+    /// The list behind a key; empty where there is none.
+    pub fn items(&self, key: &str) -> &[Node] {
+        self.get(key).and_then(Node::as_list).unwrap_or_default()
+    }
+    /// The entries of the map behind a key; empty where there is none.
+    pub fn entries(&self, key: &str) -> &[Entry] {
+        self.get(key).and_then(Node::as_map).unwrap_or_default()
+    }
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.as_map()?
             .iter()

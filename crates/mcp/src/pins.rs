@@ -16,10 +16,6 @@ pub const OLD_FILE: &str = "memory/mcp_pins.json";
 /// In the user's folder: one file for each project, by its real path. `agentctl mcp approve` writes it.
 const FOLDER: &str = "pins";
 const VERSION: u32 = 1;
-/// Of a difference that is shown.
-const MAX_DIFF_LINES: usize = 400;
-/// Lines around a change.
-const CONTEXT: usize = 3;
 
 /// One tool as it was approved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -170,7 +166,7 @@ impl Pins {
             let change = match pinned.and_then(|tools| tools.get(&tool.name)) {
                 Some(pin) if pin.hash == tool_hash(tool) => PinChange::Approved,
                 Some(pin) => PinChange::Changed {
-                    diff: diff(
+                    diff: line_diff::since_approved(
                         &text_of(&pin.description, &pin.schema),
                         &text_of(&tool.description, &tool.schema),
                     ),
@@ -196,16 +192,6 @@ fn file_of(project: &Path) -> String {
 fn text_of(description: &str, schema: &Map<String, Value>) -> String {
     let schema = serde_json::to_string_pretty(schema).unwrap_or_default();
     format!("{description}\n{schema}\n")
-}
-
-fn diff(before: &str, after: &str) -> String {
-    let whole = line_diff::unified(before, after, CONTEXT, Some(("approved", "now")));
-    let mut lines: Vec<&str> = whole.lines().take(MAX_DIFF_LINES + 1).collect();
-    if lines.len() > MAX_DIFF_LINES {
-        lines.pop();
-        lines.push("… (more)");
-    }
-    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -71,6 +71,14 @@ impl Account {
             missing: Vec::new(),
         }
     }
+
+    /// What reading left out of a plan, and compiling of a workflow, is not built.
+    pub(crate) fn without_gaps(mut self, unread: &[String], built: &Compiled) -> Self {
+        self.leaves_out(unread);
+        self.leaves_out(&built.gaps);
+        self
+    }
+
     /// Takes in whole parts that are known to be left out, each in place of the phrases in it.
     pub(crate) fn leaves_out(&mut self, parts: &[String]) {
         for part in parts {
@@ -118,10 +126,7 @@ pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Accoun
 /// The account of what the planner itself built: what its plan left unread, and what could not be told when it was compiled, is
 /// missing.
 pub fn account_of_plan(request: &str, plan: &Plan, built: &Compiled) -> Account {
-    let mut account = account(request, &plan.language, &[&built.workflow]);
-    account.leaves_out(&plan.unread);
-    account.leaves_out(&built.gaps);
-    account
+    account(request, &plan.language, &[&built.workflow]).without_gaps(&plan.unread, built)
 }
 
 /// What else is known of a request that is held against workflows.

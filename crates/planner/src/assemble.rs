@@ -31,6 +31,7 @@ mod tell;
 mod think;
 mod timing;
 mod title;
+mod unasked;
 
 use crate::chart::{Chart, Item, chart};
 use crate::clause::{Clause, Phrase, clauses};
@@ -67,11 +68,11 @@ pub fn read(request: &str, language: &str) -> crate::read::Reading {
     let unshown = crate::states::settle(&mut reading.plan.steps);
     let lost = reading.lost();
     let stated = reading.stated_by(&unshown);
-    let aimless = reading.aimless();
+    let unasked = reading.unasked();
     reading
         .plan
         .unread
-        .extend(lost.into_iter().chain(stated).chain(aimless));
+        .extend(lost.into_iter().chain(stated).chain(unasked));
     reading.plan.name = reading.title();
     reading.judged()
 }
@@ -190,53 +191,6 @@ impl<'a> Reading<'a> {
     fn items(&self, clause: &Clause) -> &'a [Item] {
         let items = self.chart.items.get(clause.from..clause.to);
         items.unwrap_or(&[])
-    }
-
-    /// Takes out a first step that deletes, where nothing says what: behind a rhythm or a person no record is at hand.
-    /// And steps that make something in a shop, where no verb says that anything is charged, paid or made there.
-    fn aimless(&mut self) -> Vec<String> {
-        use crate::plan::Trigger;
-        let nothing = |t: &Trigger| matches!(t, Trigger::Schedule { .. } | Trigger::Manual);
-        let blind = |step: &Step| match &step.does {
-            Does::Service {
-                verb: Verb::Delete,
-                args,
-                ..
-            } => !args
-                .iter()
-                .any(|a| matches!(a.role, Role::Id | Role::Query | Role::Url | Role::Named(_))),
-            _ => false,
-        };
-        let mut taken = Vec::new();
-        let first = self.plan.steps.first();
-        if self.plan.triggers.iter().all(nothing) && first.is_some_and(blind) {
-            taken.push(self.plan.steps.remove(0).said);
-        }
-        const MAKES: &[&str] = &[
-            "CHARGE", "PAY", "REFUND", "CREATE", "DRAFT", "COPY", "UPSERT", "SYNC",
-        ];
-        let verbs = self.clauses.iter().filter_map(|c| c.verb.as_ref());
-        let made = verbs
-            .filter(|v| !v.negated)
-            .any(|v| MAKES.iter().any(|f| v.calls(f)));
-        let shop = |node: &String| {
-            let sells = |s: &ServiceEntry| s.is("shop") && s.actions.contains(node);
-            lexicon::services().iter().any(sells)
-        };
-        let unsaid = |step: &Step| match &step.does {
-            Does::Service {
-                service,
-                verb: Verb::Create,
-                ..
-            } => !made && service.node_types.first().is_some_and(shop),
-            _ => false,
-        };
-        let (out, kept) = std::mem::take(&mut self.plan.steps)
-            .into_iter()
-            .partition::<Vec<Step>, _>(unsaid);
-        self.plan.steps = kept;
-        taken.extend(out.into_iter().map(|step| step.said));
-        taken
     }
 
     /// The words of the request that say one of these states.

@@ -186,9 +186,8 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     let mut questions = reading.questions;
     let mut refusal = reading.refusal;
     let language = &reading.plan.language;
-    let mut account = gate::judge(request, &known.answers, language, &[&built.workflow], false);
-    account.leaves_out(&reading.plan.unread);
-    account.leaves_out(&built.gaps);
+    let account = gate::judge(request, &known.answers, language, &[&built.workflow], false)
+        .without_gaps(&reading.plan.unread, &built);
     let empty = does_nothing(&reading.plan);
     let guess = gate::too_little(&account);
     if refusal.is_none() && (empty || guess) {
@@ -474,13 +473,12 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
     }
     let compiled = draft(input, catalog);
     if let Some(made) = seen.last("create_workflow") {
-        let mut said = notes(input, compiled.notes);
         let Plan {
             language, unread, ..
         } = plan(input);
-        let mut account = judged(input, &language, &[&compiled.workflow], false);
-        account.leaves_out(&unread);
-        account.leaves_out(&compiled.gaps);
+        let account =
+            judged(input, &language, &[&compiled.workflow], false).without_gaps(&unread, &compiled);
+        let mut said = notes(input, compiled.notes);
         if !account.judged {
             let unused = cover::unused(&asked(input), &[&compiled.workflow]);
             said.extend(cover::note(&unused, &language));

@@ -4,6 +4,7 @@
 use crate::lex::Table;
 use crate::plan::{Arg, Cmp, Cond, Does, Role, Step, Val};
 use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
 
 pub(crate) static STATES: Table = Table {
     file: "states.tsv",
@@ -67,9 +68,9 @@ pub(crate) fn rows() -> impl Iterator<Item = Result<Row, String>> {
 }
 
 /// The rows of a node's type, without its package.
-pub(crate) fn of(node: &str) -> impl Iterator<Item = Row> {
-    rows()
-        .flatten()
+pub(crate) fn of(node: &str) -> impl Iterator<Item = &'static Row> {
+    static READ: LazyLock<Vec<Row>> = LazyLock::new(|| rows().flatten().collect());
+    READ.iter()
         .filter(move |row| row.nodes.split('|').any(|n| n == node))
 }
 
@@ -187,14 +188,20 @@ pub(crate) fn settle(steps: &mut Vec<Step>) -> Vec<String> {
             unknown.extend(settle(way));
         }
         let state = steps.get(at + 1).and_then(state_of).map(str::to_owned);
-        let read = steps.get(at).and_then(read_of);
-        if let (Some(state), Some((node, object))) = (state, read) {
-            let mut known = of(&node).filter(|row| row.about(&object)).peekable();
-            let any = known.peek().is_some();
-            match known.find(|row| row.shows(&state)) {
-                Some(row) => become_shown(steps, at, &state, &row),
-                None if any || !keeps_own_columns(&node) => unknown.push(state),
-                None => {}
+        if let (Some(state), Some(read)) = (state, steps.get_mut(at)) {
+            match shown_by(read, &state) {
+                Ok(Some(row)) => match become_shown(read, &state, row) {
+                    None => drop(steps.remove(at + 1)),
+                    Some(tested) => {
+                        if let Some(Does::Filter { condition }) =
+                            steps.get_mut(at + 1).map(|s| &mut s.does)
+                        {
+                            *condition = tested;
+                        }
+                    }
+                },
+                Ok(None) => {}
+                Err(()) => unknown.push(state),
             }
         }
         at += 1;
@@ -205,44 +212,39 @@ pub(crate) fn settle(steps: &mut Vec<Step>) -> Vec<String> {
 /// What a poll's read becomes where only records in a state are meant: the test that its records need, if any; an error where
 /// the service is not known to show that state.
 pub(crate) fn settle_poll(read: &mut Step, state: &str) -> Result<Option<Cond>, ()> {
-    let mut steps = vec![
-        read.clone(),
-        Step {
-            id: String::new(),
-            said: String::new(),
-            does: Does::Filter {
-                condition: Cond::Compare {
-                    left: Val::Field {
-                        name: "status".into(),
-                        of: None,
-                    },
-                    op: Cmp::Eq,
-                    right: Val::Lit {
-                        value: json!(state),
-                    },
-                },
+    match shown_by(read, state)? {
+        Some(row) => Ok(become_shown(read, state, row)),
+        None => Ok(Some(Cond::Compare {
+            left: Val::Field {
+                name: "status".into(),
+                of: None,
             },
-            name: None,
-        },
-    ];
-    if !settle(&mut steps).is_empty() {
-        return Err(());
+            op: Cmp::Eq,
+            right: Val::Lit {
+                value: json!(state),
+            },
+        })),
     }
-    let mut steps = steps.into_iter();
-    if let Some(settled) = steps.next() {
-        *read = settled;
+}
+
+/// The row of a state, for what a step reads; None where it may be a value in a column of its user's, or nothing is read; an error
+/// where the service is not known to show it.
+fn shown_by(read: &Step, state: &str) -> Result<Option<&'static Row>, ()> {
+    let Some((node, object)) = read_of(read) else {
+        return Ok(None);
+    };
+    let mut known = of(&node).filter(|row| row.about(&object)).peekable();
+    let any = known.peek().is_some();
+    match known.find(|row| row.shows(state)) {
+        Some(row) => Ok(Some(row)),
+        None if any || !keeps_own_columns(&node) => Err(()),
+        None => Ok(None),
     }
-    Ok(steps.next().and_then(|step| match step.does {
-        Does::Filter { condition } => Some(condition),
-        _ => None,
-    }))
 }
 
 /// Whether a node's records have the columns that its user gave them: there a state may be a column's value.
 fn keeps_own_columns(node: &str) -> bool {
-    let short = |t: &String| agentctl_n8n::short_type(t) == node;
-    let mut services = crate::lexicon::services().iter();
-    let service = services.find(|s| s.actions.iter().any(short));
+    let service = crate::lexicon::acting(|t| agentctl_n8n::short_type(t) == node).next();
     service.is_none_or(|s| s.is_any(&["sheet", "base", "db", "kv"]))
 }
 
@@ -279,13 +281,24 @@ fn read_of(step: &Step) -> Option<(String, String)> {
     Some((short, object.clone().unwrap_or_default()))
 }
 
-fn become_shown(steps: &mut Vec<Step>, at: usize, state: &str, row: &Row) {
+/// The test that the records of a read need to be in a state; None: the read itself is told.
+fn become_shown(read: &mut Step, state: &str, row: &Row) -> Option<Cond> {
     let field = || Val::Field {
         name: row.place.to_owned(),
         of: None,
     };
-    let condition = match &row.shown {
-        Shown::Set(_) | Shown::And(_) => None,
+    match &row.shown {
+        Shown::Set(_) | Shown::And(_) => {
+            if let Does::Service { args, .. } = &mut read.does {
+                args.push(Arg {
+                    role: Role::Status,
+                    value: Val::Lit {
+                        value: json!(state),
+                    },
+                });
+            }
+            None
+        }
         Shown::Test(op, value) => Some(Cond::Compare {
             left: field(),
             op: *op,
@@ -298,28 +311,6 @@ fn become_shown(steps: &mut Vec<Step>, at: usize, state: &str, row: &Row) {
             older: true,
             seconds: 0,
         }),
-    };
-    match condition {
-        Some(tested) => {
-            if let Some(step) = steps.get_mut(at + 1)
-                && let Does::Filter { condition } = &mut step.does
-            {
-                *condition = tested;
-            }
-        }
-        None => {
-            steps.remove(at + 1);
-            if let Some(step) = steps.get_mut(at)
-                && let Does::Service { args, .. } = &mut step.does
-            {
-                args.push(Arg {
-                    role: Role::Status,
-                    value: Val::Lit {
-                        value: json!(state),
-                    },
-                });
-            }
-        }
     }
 }
 

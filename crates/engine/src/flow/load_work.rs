@@ -197,11 +197,7 @@ impl Steps<'_, '_> {
 
     fn claims(&mut self, node: &Node) -> Vec<Claim> {
         let mut verify = Vec::new();
-        for item in node
-            .get("verify")
-            .and_then(Node::as_list)
-            .unwrap_or_default()
-        {
+        for item in node.items("verify") {
             self.reader.keys(item, "a claim", &["that", "says"]);
             let that = self.reader.required(item, "that", "a claim");
             let that = that.and_then(|n| self.about_the_answer(n));

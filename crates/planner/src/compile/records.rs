@@ -206,20 +206,7 @@ impl Draft<'_> {
                 );
                 args.retain(|a| a.role != Role::Status);
             }
-            "linkedIn"
-                if !reading(call.verb)
-                    && at.tool.is_none()
-                    && args
-                        .iter()
-                        .all(|a| !matches!(a.role, Role::Text | Role::Body | Role::Title)) =>
-            {
-                if let Some(text) = self.announcement(at) {
-                    args.push(Arg {
-                        role: Role::Text,
-                        value: super::message::raw(&text),
-                    });
-                }
-            }
+            "linkedIn" if !reading(call.verb) && at.tool.is_none() => self.announce(at, args),
             // A post is no message to one person.
             "twitter"
                 if !reading(call.verb)
@@ -229,16 +216,7 @@ impl Draft<'_> {
                         .any(|a| matches!(a.role, Role::To | Role::Recipient)) =>
             {
                 set(params, "tweet", "create");
-                if let Some(text) = self.announcement(at)
-                    && !args
-                        .iter()
-                        .any(|a| matches!(a.role, Role::Text | Role::Body | Role::Title))
-                {
-                    args.push(Arg {
-                        role: Role::Text,
-                        value: super::message::raw(&text),
-                    });
-                }
+                self.announce(at, args);
             }
             "twitter"
                 if matches!(

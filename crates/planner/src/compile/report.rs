@@ -98,8 +98,21 @@ impl Draft<'_> {
         answers(false).or_else(|| answers(true))
     }
 
+    /// A post that says nothing yet tells of what was published before.
+    pub(super) fn announce(&self, at: &At, args: &mut Vec<Arg>) {
+        let text = |a: &Arg| matches!(a.role, Role::Text | Role::Body | Role::Title);
+        if !args.iter().any(text)
+            && let Some(line) = self.announcement(at)
+        {
+            args.push(Arg {
+                role: Role::Text,
+                value: super::message::raw(&line),
+            });
+        }
+    }
+
     /// A line about what was published before: its title and its link.
-    pub(super) fn announcement(&self, at: &At) -> Option<String> {
+    fn announcement(&self, at: &At) -> Option<String> {
         self.of_answer(at).or_else(|| {
             let subject = self.subject(at).and_then(|i| self.origins.get(i))?;
             let known = at.list.is_some() || !subject.fields.is_empty();

@@ -29,8 +29,7 @@ pub(super) struct Call<'a> {
 }
 
 fn lexicon_entry(node_type: &str) -> Option<&'static crate::lexicon::ServiceEntry> {
-    let acts = |s: &&crate::lexicon::ServiceEntry| s.actions.iter().any(|a| a == node_type);
-    crate::lexicon::services().iter().find(acts)
+    crate::lexicon::acting(|t| t == node_type).next()
 }
 
 pub(super) fn short_of(node_type: &str) -> &str {
@@ -194,11 +193,8 @@ impl Draft<'_> {
     fn says_nothing(&self, node_type: &str, params: &Map<String, Value>, choice: &Choice) -> bool {
         let operation = choice.operation.as_deref().unwrap_or("");
         let says = ["send", "post", "create", "reply", "publish"];
-        let service = crate::lexicon::services();
-        let mut service = service
-            .iter()
-            .filter(|s| s.actions.iter().any(|a| a == node_type));
-        let speaks = service.any(|s| s.is_any(&["chat", "mail", "sms", "social"]));
+        let mut services = crate::lexicon::acting(|t| t == node_type);
+        let speaks = services.any(|s| s.is_any(&["chat", "mail", "sms", "social"]));
         if !speaks || !says.iter().any(|s| operation.starts_with(s)) {
             return false;
         }

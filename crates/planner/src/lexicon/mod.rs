@@ -161,6 +161,13 @@ pub fn services() -> &'static [ServiceEntry] {
     &SERVICES
 }
 
+/// The services one of whose acting nodes is such a type.
+pub(crate) fn acting(is: impl Fn(&str) -> bool) -> impl Iterator<Item = &'static ServiceEntry> {
+    services()
+        .iter()
+        .filter(move |s| s.actions.iter().any(|t| is(t)))
+}
+
 pub fn service(key: &str) -> Option<&'static ServiceEntry> {
     SERVICES.iter().find(|s| s.key == key)
 }

@@ -134,7 +134,7 @@ fn check(node: &Node, values: &[String]) -> Faults {
         Some(url) => check_url(url, values, &mut faults),
         None => faults.push((node.place, "http needs a url".to_owned())),
     }
-    for entry in node.get("query").and_then(Node::as_map).unwrap_or_default() {
+    for entry in node.entries("query") {
         check_text(&entry.value, values, &mut faults);
     }
     if let Some(body) = node.get("body") {

@@ -284,9 +284,7 @@ impl Making<'_> {
 }
 
 fn agents(item: &Node) -> &[Node] {
-    item.get("agents")
-        .and_then(Node::as_list)
-        .unwrap_or_default()
+    item.items("agents")
 }
 
 /// A name alone, or a map with one.

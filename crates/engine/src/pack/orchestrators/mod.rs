@@ -104,11 +104,7 @@ pub(super) fn section(node: Option<&Node>, problems: &mut Problems) -> Option<Or
         );
     }
     let mut input = Vec::new();
-    for item in node
-        .get("input")
-        .and_then(Node::as_list)
-        .unwrap_or_default()
-    {
+    for item in node.items("input") {
         match item.as_text().filter(|name| is_name(name)) {
             Some(name) => input.push(name.to_owned()),
             None => problems.add(
@@ -118,11 +114,7 @@ pub(super) fn section(node: Option<&Node>, problems: &mut Problems) -> Option<Or
         }
     }
     let mut agents = IndexMap::new();
-    for entry in node
-        .get("agents")
-        .and_then(Node::as_map)
-        .unwrap_or_default()
-    {
+    for entry in node.entries("agents") {
         unknown(
             &entry.value,
             "agents of orchestrators",
