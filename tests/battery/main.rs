@@ -34,6 +34,7 @@ mod secrets;
 mod served;
 mod served_acts;
 mod served_agents;
+mod served_files;
 mod server;
 mod server_ends;
 mod servers;

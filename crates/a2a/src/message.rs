@@ -45,6 +45,15 @@ impl Part {
         Part::of(Content::Data(value), "application/json")
     }
 
+    /// What is had from an address.
+    pub fn file(url: &str, filename: &str, media_type: &str) -> Part {
+        let part = Part::of(Content::Url(url.to_owned()), media_type);
+        Part {
+            filename: filename.to_owned(),
+            ..part
+        }
+    }
+
     fn of(content: Content, media_type: &str) -> Part {
         Part {
             content,

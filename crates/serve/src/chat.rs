@@ -2,11 +2,12 @@
 
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
+use crate::files::{Attached, places};
 use crate::once::Once;
 use crate::places::Priority;
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
-use crate::turning::{Begun, Next, text};
+use crate::turning::{Begun, Next, text_with};
 use agentctl_sessions::SessionKey;
 use agentctl_turns::{Submit, TurnReply};
 use hyper::StatusCode;
@@ -43,7 +44,7 @@ pub async fn post(
             let once = Once::of(ask, &format!("chat/{}", key.pack), None, &bytes)?;
             send(server, ask, pack, key, submit, once).await
         }
-        "loadPreviousSession" => previous(server, &key).await,
+        "loadPreviousSession" => previous(server, pack, &key).await,
         other => Err(Problem::bad(format!("there is no action {other:?}"))
             .hint("sendMessage, loadPreviousSession")),
     }
@@ -65,7 +66,9 @@ async fn send(
     once: Option<Once>,
 ) -> Result<Answer, Problem> {
     if !ask.wants_events() {
-        let shape = |reply: &TurnReply| Ok(value!({"output": text(reply)}).to_string());
+        let shape = |reply: &TurnReply, attached: &Attached| {
+            Ok(value!({"output": text_with(reply, attached)}).to_string())
+        };
         let shape = Box::new(shape);
         return match pack.pack.manifest.channels.later && ask.prefers_later() {
             true => server.turn_later(pack, key, submit, once, shape).await,
@@ -76,18 +79,29 @@ async fn send(
         return Err(Problem::bad("events are not told again")
             .hint("send it without Idempotency-Key, or without Accept: text/event-stream"));
     }
-    let begun = server.begin(pack, key, submit, Priority::default(), None)?;
+    let begun = server.begin(pack, key.clone(), submit, Priority::default(), None)?;
     let (events, answer) = Events::answer();
-    tokio::spawn(tell(begun, events));
+    let whose = (Arc::clone(server), Arc::clone(pack), key);
+    tokio::spawn(async move { tell(&whose.0, (&whose.1, &whose.2), begun, events).await });
     Ok(answer)
 }
 
 /// Tells a turn as it goes.
-async fn tell(mut begun: Begun, events: Events) {
+async fn tell(
+    server: &Server,
+    (pack, key): (&ServedPack, &SessionKey),
+    mut begun: Begun,
+    events: Events,
+) {
     let last = loop {
         match begun.next().await {
             Next::Said(said) => {
-                let item = value!({"type": "item", "content": said.text});
+                let attached = places(std::slice::from_ref(&said));
+                let attached = match server.attached(pack, key, &attached).await {
+                    Ok(attached) => attached,
+                    Err(problem) => break Err(problem),
+                };
+                let item = value!({"type": "item", "content": attached.told(&said.text, said.attachment.as_deref())});
                 events.send(None, None, &item.to_string()).await;
             }
             Next::Quiet => {
@@ -97,8 +111,16 @@ async fn tell(mut begun: Begun, events: Events) {
         }
     };
     let last = match last {
-        Ok(reply) => value!({
-            "type": "end", "output": text(&reply), "run_id": reply.run_id, "session_id": reply.session_id,
+        Ok(reply) => {
+            let places = places(&reply.messages);
+            let attached = server.attached(pack, key, &places).await;
+            attached.map(|attached| (reply, attached))
+        }
+        Err(problem) => Err(problem),
+    };
+    let last = match last {
+        Ok((reply, attached)) => value!({
+            "type": "end", "output": text_with(&reply, &attached), "run_id": reply.run_id, "session_id": reply.session_id,
             "expects": reply.expects
         }),
         Err(problem) => {
@@ -109,16 +131,20 @@ async fn tell(mut begun: Begun, events: Events) {
 }
 
 /// The conversation as the widget keeps messages: as LangChain writes them down.
-async fn previous(server: &Server, key: &SessionKey) -> Result<Answer, Problem> {
+async fn previous(server: &Server, pack: &ServedPack, key: &SessionKey) -> Result<Answer, Problem> {
     let messages = server.sessions.messages(key, PREVIOUS).await?;
+    let attached = messages.iter().filter_map(|m| m.said.attachment.as_deref());
+    let attached: Vec<&str> = attached.collect();
+    let attached = server.attached(pack, key, &attached).await?;
     let kept = messages.iter().map(|message| {
         let kind = match message.said.role {
             agentctl_sessions::Role::User => "HumanMessage",
             agentctl_sessions::Role::Assistant => "AIMessage",
         };
+        let said = attached.told(&message.said.text, message.said.attachment.as_deref());
         value!({
             "lc": 1, "type": "constructor", "id": ["langchain_core", "messages", kind],
-            "kwargs": {"content": message.said.text, "additional_kwargs": {}, "response_metadata": {}}
+            "kwargs": {"content": said, "additional_kwargs": {}, "response_metadata": {}}
         })
     });
     Ok(json(

@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::ask::Ask;
+use crate::files::Attached;
 use crate::once::Once;
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
@@ -40,7 +41,8 @@ pub async fn post(
     let door = format!("hooks/{}", pack.pack.manifest.name);
     let once = Once::of(ask, &door, taken.id.as_deref(), &bytes)?;
     let shaper = Arc::clone(pack);
-    let shape = Box::new(move |reply: &TurnReply| shaped(&shaper, reply));
+    let shape = move |reply: &TurnReply, attached: &Attached| shaped(&shaper, reply, attached);
+    let shape = Box::new(shape);
     match pack.pack.manifest.channels.later && ask.prefers_later() {
         true => server.turn_later(pack, key, submit, once, shape).await,
         false => server.turn_once(pack, key, submit, once, shape).await,
@@ -48,11 +50,11 @@ pub async fn post(
 }
 
 /// The reply in the pack's form.
-fn shaped(pack: &ServedPack, reply: &TurnReply) -> Result<String, Problem> {
+fn shaped(pack: &ServedPack, reply: &TurnReply, attached: &Attached) -> Result<String, Problem> {
     let Some(webhook) = &pack.pack.manifest.channels.webhook else {
         return Err(Problem::not_found("webhook of this pack"));
     };
-    let said = webhook.reply(&for_channel(reply)).map_err(|e| {
+    let said = webhook.reply(&for_channel(reply, attached)).map_err(|e| {
         let detail = format!("the reply could not be put into the pack's form: {e}");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail).with("run_id", reply.run_id.clone())
     })?;

@@ -28,8 +28,14 @@ pub async fn show(server: &Server, ask: &Ask, id: &str) -> Result<Answer, Proble
     let key = find(server, ask, id).await?;
     let session = server.sessions.load(&key).await?;
     let messages = server.sessions.messages(&key, MESSAGES).await?;
+    let pack = server.packs.get(&key.pack);
+    let pack = pack.ok_or_else(|| Problem::not_found("such conversation, or it is not yours"))?;
+    let attached = messages.iter().filter_map(|m| m.said.attachment.as_deref());
+    let attached: Vec<&str> = attached.collect();
+    let attached = server.attached(pack, &key, &attached).await?;
     let messages = messages.iter().map(|m| {
-        value!({"seq": m.seq, "role": m.said.role, "text": m.said.text, "data": m.said.data, "at": m.said.at, "run": m.run})
+        let attachment = attached.of(m.said.attachment.as_deref());
+        value!({"seq": m.seq, "role": m.said.role, "text": m.said.text, "data": m.said.data, "attachment": attachment, "at": m.said.at, "run": m.run})
     });
     let shown = value!({
         "id": session.id, "pack": key.pack, "user": key.user, "conversation": key.conversation, "version": session.version,

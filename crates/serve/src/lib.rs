@@ -8,6 +8,7 @@ mod ask;
 mod chat;
 pub mod clients;
 mod events;
+mod files;
 mod hooks;
 mod jwt;
 mod kept;

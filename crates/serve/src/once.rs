@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, whole};
 use crate::ask::Ask;
+use crate::files::{Attached, places};
 use crate::places::Priority;
 use crate::problem::Problem;
 use crate::router::named;
@@ -83,7 +84,7 @@ impl Onces {
 }
 
 /// How a door puts a reply.
-pub type Shape = Box<dyn Fn(&TurnReply) -> Result<String, Problem> + Send + Sync>;
+pub type Shape = Box<dyn Fn(&TurnReply, &Attached) -> Result<String, Problem> + Send + Sync>;
 
 impl Server {
     /// A turn's reply as the door shapes it. It is carried through, and its answer kept, whether or not its caller waits.
@@ -133,11 +134,9 @@ impl Server {
         started: Option<oneshot::Sender<String>>,
     ) -> Result<Answer, Problem> {
         let Some(once) = once else {
-            let reply = self
-                .begin(pack, key, submit, Priority::default(), started)?
-                .reply()
-                .await?;
-            return Ok(written(&put(&reply, &shape)?));
+            let begun = self.begin(pack, key.clone(), submit, Priority::default(), started)?;
+            let reply = begun.reply().await?;
+            return Ok(written(&self.put(pack, &key, &reply, &shape).await?));
         };
         submit.request = Some(once.id.clone());
         let (server, pack) = (Arc::clone(self), Arc::clone(pack));
@@ -181,12 +180,16 @@ impl Server {
         };
         let reply = match reply {
             Some(reply) => reply,
-            None => match self.begin(pack, key, submit, Priority::default(), started) {
+            None => match self.begin(pack, key.clone(), submit, Priority::default(), started) {
                 Ok(begun) => begun.reply().await,
                 Err(problem) => Err(problem),
             },
         };
-        match reply.and_then(|reply| put(&reply, shape)) {
+        let put = match reply {
+            Ok(reply) => self.put(pack, &key, &reply, shape).await,
+            Err(problem) => Err(problem),
+        };
+        match put {
             Ok(answered) => {
                 self.sessions.answered(&once.id, &answered).await?;
                 Ok(answered)
@@ -202,6 +205,24 @@ impl Server {
                 Err(problem)
             }
         }
+    }
+
+    /// A reply as it is answered.
+    async fn put(
+        &self,
+        pack: &ServedPack,
+        key: &SessionKey,
+        reply: &TurnReply,
+        shape: &Shape,
+    ) -> Result<Answered, Problem> {
+        let attached = self.attached(pack, key, &places(&reply.messages)).await?;
+        Ok(Answered {
+            status: StatusCode::OK.as_u16(),
+            content_type: "application/json".to_owned(),
+            body: shape(reply, &attached)?,
+            run: Some(reply.run_id.clone()),
+            session: Some(reply.session_id.clone()),
+        })
     }
 
     /// None: nothing was done for that run.
@@ -237,17 +258,6 @@ fn accepted(run: &str, session: &str) -> Answer {
         answer.headers_mut().insert(LOCATION, place);
     }
     named(answer, Some(run), Some(session))
-}
-
-/// A reply as it is answered.
-fn put(reply: &TurnReply, shape: &Shape) -> Result<Answered, Problem> {
-    Ok(Answered {
-        status: StatusCode::OK.as_u16(),
-        content_type: "application/json".to_owned(),
-        body: shape(reply)?,
-        run: Some(reply.run_id.clone()),
-        session: Some(reply.session_id.clone()),
-    })
 }
 
 /// A problem as it is answered again.

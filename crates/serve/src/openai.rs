@@ -3,12 +3,14 @@
 
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
+use crate::files::{Attached, places};
 use crate::once::Once;
 use crate::places::Priority;
 use crate::problem::Problem;
-use crate::server::Server;
-use crate::turning::{Begun, Next, text};
+use crate::server::{ServedPack, Server};
+use crate::turning::{Begun, Next, text, text_with};
 use agentctl_engine::view::RunUsage;
+use agentctl_sessions::SessionKey;
 use agentctl_turns::{Submit, TurnReply};
 use hyper::StatusCode;
 use hyper::body::Incoming;
@@ -73,7 +75,9 @@ pub async fn completions(
         model: model.to_owned(),
     };
     if body.get("stream").and_then(Value::as_bool) != Some(true) {
-        let shape = move |reply: &TurnReply| Ok(told.whole(reply).to_string());
+        let shape = move |reply: &TurnReply, attached: &Attached| {
+            Ok(told.whole(reply, attached).to_string())
+        };
         return server
             .turn_once(&pack, key, submit, request, Box::new(shape))
             .await;
@@ -82,12 +86,16 @@ pub async fn completions(
         return Err(Problem::bad("a stream is not told again")
             .hint("send it without Idempotency-Key, or without stream"));
     }
-    let begun = server.begin(&pack, key, submit, Priority::default(), None)?;
+    let begun = server.begin(&pack, key.clone(), submit, Priority::default(), None)?;
     let options = body.get("stream_options");
     let with_usage = options.and_then(|options| options.get("include_usage"));
     let with_usage = with_usage.and_then(Value::as_bool) == Some(true);
     let (events, answer) = Events::answer();
-    tokio::spawn(tell(begun, events, told, with_usage));
+    let whose = (Arc::clone(server), pack, key);
+    tokio::spawn(async move {
+        let (server, pack, key) = whose;
+        tell(&server, (&pack, &key), begun, events, &told, with_usage).await;
+    });
     Ok(answer)
 }
 
@@ -105,8 +113,9 @@ impl Told {
         value!({"id": self.id, "object": object, "created": self.made, "model": self.model, "choices": choices})
     }
 
-    fn whole(&self, reply: &TurnReply) -> Value {
-        let message = value!({"role": "assistant", "content": text(reply), "refusal": null});
+    fn whole(&self, reply: &TurnReply, attached: &Attached) -> Value {
+        let message =
+            value!({"role": "assistant", "content": text_with(reply, attached), "refusal": null});
         let choice =
             value!({"index": 0, "finish_reason": "stop", "logprobs": null, "message": message});
         let mut whole = self.object("chat.completion", choice);
@@ -121,18 +130,30 @@ impl Told {
 }
 
 /// Tells a turn as it goes.
-async fn tell(mut begun: Begun, events: Events, told: Told, with_usage: bool) {
+async fn tell(
+    server: &Server,
+    (pack, key): (&ServedPack, &SessionKey),
+    mut begun: Begun,
+    events: Events,
+    told: &Told,
+    with_usage: bool,
+) {
     let first = value!({"role": "assistant", "content": ""});
     events.send(None, None, &told.part(&first, None)).await;
     let mut so_far = String::new();
     let done = loop {
         match begun.next().await {
             Next::Said(said) => {
-                let part = match so_far.is_empty() {
-                    true => said.text,
-                    false => format!("\n\n{}", said.text),
+                let attached = places(std::slice::from_ref(&said));
+                let attached = match server.attached(pack, key, &attached).await {
+                    Ok(attached) => attached,
+                    Err(problem) => break Err(problem),
                 };
-                so_far += &part;
+                let before = if so_far.is_empty() { "" } else { "\n\n" };
+                // What is compared with the reply at the end is without links, which are made anew each time.
+                so_far = format!("{so_far}{before}{}", said.text);
+                let part = attached.told(&said.text, said.attachment.as_deref());
+                let part = format!("{before}{part}");
                 let part = told.part(&value!({"content": part}), None);
                 events.send(None, None, &part).await;
             }

@@ -118,6 +118,11 @@ impl Server {
             }
             _ => {}
         }
+        if let (&Method::GET, ("files", Some(run), Some(name), None)) = (&head.method, parts) {
+            // The link's mark is what lets in.
+            let query = head.uri.query().unwrap_or_default();
+            return self.file(guest, (run, name), query).await;
+        }
         let place = a2a::Place::of(&path);
         let open = |place: &a2a::Place<'_>| a2a::open(self, place, &head.method, &head.headers);
         if let Some(answer) = place.as_ref().and_then(open) {
@@ -159,7 +164,7 @@ impl Server {
             (&Method::GET, ("v1", Some("models"), None, _)) => Ok(openai::models(self, &ask)),
             (&Method::GET, ("runs", Some(run), None, _)) => {
                 ask.may(May::Read)?;
-                runs::show(self, &runs::find(self, &ask, run).await?)
+                runs::show(self, &runs::find(self, &ask, run).await?).await
             }
             (&Method::GET, ("runs", Some(run), Some("events"), None)) => {
                 ask.may(May::Read)?;
@@ -184,7 +189,8 @@ impl Server {
             (&Method::GET, ("sessions", Some(id), None, _)) => kept::show(self, &ask, id).await,
             (&Method::DELETE, ("sessions", Some(id), None, _)) => kept::erase(self, &ask, id).await,
             (_, ("sessions", Some(_), None, _)) => only("GET, DELETE"),
-            (_, ("runs", Some(_), None | Some("events"), None)) => only("GET"),
+            (_, ("runs", Some(_), None | Some("events"), None))
+            | (_, ("files", Some(_), Some(_), None)) => only("GET"),
             (_, ("runs", Some(_), Some("answers" | "cancel"), None))
             | (_, ("runs", Some(_), Some("approvals"), Some(_))) => only("POST"),
             (_, ("hooks" | "chat", Some(_), None, _))
@@ -259,13 +265,7 @@ impl Server {
             )
             .hint("`origins` of the client names the pages that may call"));
         }
-        self.seats.seat(guest).await.map_err(|_| {
-            Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too many connections are open",
-            )
-            .retry(5)
-        })?;
+        self.seat(guest).await?;
         let now = self.started.elapsed();
         client.rate.take(now).map_err(|seconds| {
             Problem::new(
@@ -276,6 +276,17 @@ impl Server {
             .retry(seconds)
         })?;
         Ok(client)
+    }
+
+    /// A connection whose caller showed that it may come in.
+    pub(crate) async fn seat(&self, guest: &Guest) -> Result<(), Problem> {
+        self.seats.seat(guest).await.map_err(|_| {
+            Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "too many connections are open",
+            )
+            .retry(5)
+        })
     }
 
     fn ready(&self) -> Answer {

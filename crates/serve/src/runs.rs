@@ -4,11 +4,12 @@
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::clients::May;
+use crate::files::places;
 use crate::once::broke_off;
 use crate::problem::Problem;
 use crate::router::naming;
 use crate::server::{ServedPack, Server};
-use crate::turning::{ended_well, text};
+use crate::turning::{ended_well, text_with};
 use agentctl_engine::run::{self, Cancel, Cause};
 use agentctl_engine::store::{Event, Record};
 use agentctl_sessions::SessionKey;
@@ -29,10 +30,7 @@ pub struct Found {
 
 pub async fn find(server: &Server, ask: &Ask, run: &str) -> Result<Found, Problem> {
     let none = || Problem::not_found("such run, or it is not yours");
-    let key = match server.live.key(run) {
-        Some(key) => key,
-        None => server.sessions.of_run(run).await?.ok_or_else(none)?,
-    };
+    let key = server.whose(run).await?.ok_or_else(none)?;
     let mine = ask.client.owns(&key.tenant) && ask.client.reaches(&key.pack);
     let pack = server.packs.get(&key.pack).filter(|_| mine);
     let pack = Arc::clone(pack.ok_or_else(none)?);
@@ -50,7 +48,7 @@ impl Found {
 }
 
 /// `GET /runs/{id}`.
-pub fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
+pub async fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
     let mut ended = false;
     let mut look = |record: &Record| ended |= matches!(record.event, Event::RunEnded { .. });
     let shown = run::show(&found.pack.project, &found.pack.pack, &found.run, &mut look);
@@ -60,9 +58,12 @@ pub fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
         (false, false, false) => "waiting",
         _ => "running",
     };
+    let attached = places(&report.messages);
+    let attached = server.attached(&found.pack, &found.key, &attached).await?;
+    let messages = report.messages.iter().map(|m| attached.message(m));
     let mut shown = value!({
         "run_id": found.run, "session_id": found.key.id(), "pack": found.key.pack, "status": status,
-        "messages": report.messages, "usage": report.usage,
+        "messages": messages.collect::<Vec<Value>>(), "usage": report.usage,
     });
     if let Value::Object(map) = &mut shown {
         if ended {
@@ -113,7 +114,9 @@ pub async fn answer(
     };
     let given = (question.as_str(), given, approval.is_some());
     let reply = give(server, &found, given, None).await?;
-    let shown = value!({"output": text(&reply), "run_id": reply.run_id, "outcome": reply.outcome, "expects": reply.expects});
+    let attached = places(&reply.messages);
+    let attached = server.attached(&found.pack, &found.key, &attached).await?;
+    let shown = value!({"output": text_with(&reply, &attached), "run_id": reply.run_id, "outcome": reply.outcome, "expects": reply.expects});
     Ok(naming(json(StatusCode::OK, &shown), &reply))
 }
 

@@ -1,5 +1,6 @@
 //! Turns: admitted, carried to their end whether or not somebody still waits for the reply, and cut off at the limit of time.
 
+use crate::files::Attached;
 use crate::live::Watch;
 use crate::places::{Places, Priority};
 use crate::problem::Problem;
@@ -323,7 +324,16 @@ pub fn ended_well(reply: TurnReply) -> Result<TurnReply, Problem> {
 
 /// All that a reply says, as one text: what the flow said, why it ended, what it asks.
 pub fn text(reply: &TurnReply) -> String {
-    let mut parts: Vec<String> = reply.messages.iter().map(|m| m.text.clone()).collect();
+    text_with(reply, &Attached::default())
+}
+
+/// The same with where its files are.
+pub fn text_with(reply: &TurnReply, attached: &Attached) -> String {
+    let mut parts: Vec<String> = {
+        let all = reply.messages.iter();
+        all.map(|m| attached.told(&m.text, m.attachment.as_deref()))
+            .collect()
+    };
     if !reply.message.is_empty() && reply.expects == Expects::Nothing {
         parts.push(reply.message.clone());
     }
@@ -346,21 +356,21 @@ pub fn asked(question: &Question, expects: Expects) -> String {
 }
 
 /// A reply as a pack's channel sees it under `reply`.
-pub fn for_channel(reply: &TurnReply) -> Value {
-    let last = |of: fn(&Reply) -> Value| {
+pub fn for_channel(reply: &TurnReply, attached: &Attached) -> Value {
+    let last = |of: &dyn Fn(&Reply) -> Value| {
         let mut all = reply.messages.iter().rev().map(of);
         all.find(|value| !value.is_null()).unwrap_or_default()
     };
     json!({
         "text": text(reply),
-        "data": last(|m| m.data.clone()),
-        "attachment": last(|m| m.attachment.clone().into()),
+        "data": last(&|m| m.data.clone()),
+        "attachment": last(&|m| attached.of(m.attachment.as_deref())),
         "output": reply.output,
         "outcome": reply.outcome,
         "message": reply.message,
         "question": reply.question,
         "expects": reply.expects,
-        "messages": reply.messages,
+        "messages": reply.messages.iter().map(|m| attached.message(m)).collect::<Vec<Value>>(),
         "state": reply.state,
     })
 }

@@ -64,7 +64,7 @@ pub struct Gone {
     pub left: Vec<String>,
 }
 
-/// Erases a conversation: its messages, what it collected, and the journals of its runs. Who calls it holds its turn.
+/// Erases a conversation: its messages, what it collected, the journals of its runs, and the files that they made. Who calls it holds its turn.
 pub async fn erase(
     project: &Project,
     sessions: &dyn Sessions,
@@ -73,6 +73,9 @@ pub async fn erase(
     let erased = sessions.erase(key).await?;
     let (mut runs, mut left) = (Vec::new(), Vec::new());
     for run in erased.runs {
+        if let Err(e) = project.remove_run_files(&run) {
+            left.push(e.to_string());
+        }
         match project.remove_run(&run) {
             Ok(true) => runs.push(run),
             Ok(false) => {}

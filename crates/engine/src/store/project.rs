@@ -73,6 +73,9 @@ impl Project {
         let place = real.as_deref().unwrap_or(&self.root);
         Marks::of(self.key.clone(), place, run_id)
     }
+    pub(super) fn key(&self) -> Option<&Key> {
+        self.key.as_ref()
+    }
     pub fn disk(&self) -> &Arc<dyn Disk> {
         &self.disk
     }

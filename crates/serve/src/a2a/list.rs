@@ -94,7 +94,7 @@ pub async fn list(
             true => {
                 looked_at += 1;
                 // What cannot be read any more is no task.
-                match task::look(&found(pack, &row)) {
+                match task::look(server, &found(pack, &row)).await {
                     Ok(seen) if wanted.takes(&seen.task) => Some(seen),
                     _ => continue,
                 }

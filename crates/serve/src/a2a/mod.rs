@@ -185,7 +185,7 @@ async fn get(
     ask.may(May::Read)?;
     let most = task::history_length(history)?;
     let found = find(server, ask, pack, id).await?;
-    let mut seen = task::look(&found)?;
+    let mut seen = task::look(server, &found).await?;
     seen.keep_history(most);
     Ok((found, seen))
 }
@@ -199,10 +199,16 @@ async fn cancel(
 ) -> Result<(Found, Seen), Refused> {
     ask.may(May::Cancel)?;
     let found = find(server, ask, pack, id).await?;
-    if !task::look(&found)?.task.status.state.is_terminal() {
+    if !task::look(server, &found)
+        .await?
+        .task
+        .status
+        .state
+        .is_terminal()
+    {
         end(server, ask, &found).await?;
     }
-    let seen = task::look(&found)?;
+    let seen = task::look(server, &found).await?;
     match seen.task.status.state {
         agentctl_a2a::TaskState::Canceled => Ok((found, seen)),
         _ => Err(Fault::new(
@@ -222,7 +228,13 @@ async fn end(server: &Arc<Server>, ask: &Ask, found: &Found) -> Result<(), Refus
         while let Some(mut live) = server.live.of(&found.run) {
             while live.changed().await.is_ok() {}
         }
-        if task::look(found)?.task.status.state.is_terminal() {
+        if task::look(server, found)
+            .await?
+            .task
+            .status
+            .state
+            .is_terminal()
+        {
             return Ok(());
         }
         // It had just come to wait for somebody.

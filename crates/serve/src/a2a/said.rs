@@ -179,7 +179,7 @@ async fn open(
         let why = "is another one than the task's: leave it out, or send the task's own";
         return Err(Fault::field("message.contextId", why).into());
     }
-    let seen = task::look(&found)?;
+    let seen = task::look(server, &found).await?;
     Ok((found, seen))
 }
 

@@ -68,7 +68,7 @@ pub async fn begin_as(
     };
     // One that was sent before is of the conversation that it came to then.
     let found = runs::find(server, ask, &run).await?;
-    let seen = task::look(&found)?;
+    let seen = task::look(server, &found).await?;
     Ok((found, seen))
 }
 

@@ -3,6 +3,7 @@
 
 use super::task::{self, REPLY, Seen};
 use crate::answer::{Answer, Events};
+use crate::files::places;
 use crate::router::named;
 use crate::runs::Found;
 use crate::server::Server;
@@ -109,7 +110,11 @@ impl Teller {
                 };
                 let append = self.said > 0;
                 self.said += 1;
-                self.artifact(task::chunk(&reply), append).await
+                let attached = places(std::slice::from_ref(&reply));
+                let found = &self.found;
+                let attached = self.server.attached(&found.pack, &found.key, &attached);
+                let attached = attached.await.map_err(|_| Over)?;
+                self.artifact(task::chunk(&reply, &attached), append).await
             }
             Event::ActivationStarted { .. }
             | Event::StepStarted { .. }
@@ -138,7 +143,7 @@ impl Teller {
 
     /// It may be at its end, or wait: then what it gave and how it stands are told, and nothing after that.
     async fn stands(&mut self) -> Result<(), Over> {
-        let Ok(seen) = task::look(&self.found) else {
+        let Ok(seen) = task::look(&self.server, &self.found).await else {
             return Err(Over);
         };
         let state = seen.task.status.state;

@@ -1,8 +1,10 @@
 //! A run as a task. The journal is read each time: how a run stands there is the one source of a task's state, artifacts and history,
 //! and `state` the one place that says which standing is which state.
 
+use crate::files::{Attached, places};
 use crate::problem::Problem;
 use crate::runs::Found;
+use crate::server::Server;
 use crate::turning::asked;
 use agentctl_a2a::{Artifact, Fault, Message, Part, Role, Status, Task, TaskState};
 use agentctl_base::question::{Outcome, Question};
@@ -153,11 +155,13 @@ fn expects(question: &Question) -> Expects {
 }
 
 /// The task that a run is, as its journal stands now.
-pub fn look(found: &Found) -> Result<Seen, Problem> {
+pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
     let mut read = Read::default();
     let mut each = |record: &Record| read.take(record, &found.run);
     let report = run::show(&found.pack.project, &found.pack.pack, &found.run, &mut each);
     let report = report.map_err(|e| Problem::from(TurnError::from(e)))?;
+    let attached = places(&report.messages);
+    let attached = server.attached(&found.pack, &found.key, &attached).await?;
     let question = report.questions.first();
     let state = state(read.stands(question));
     let told = match (question, state) {
@@ -187,7 +191,7 @@ pub fn look(found: &Found) -> Result<Seen, Problem> {
             message,
             timestamp: read.at,
         },
-        artifacts: artifacts(&report),
+        artifacts: artifacts(&report, &attached),
         history: read.history.into_iter().map(of_task).collect(),
         metadata: None,
     };
@@ -201,9 +205,12 @@ pub fn look(found: &Found) -> Result<Seen, Problem> {
     })
 }
 
-fn artifacts(report: &RunReport) -> Vec<Artifact> {
+fn artifacts(report: &RunReport, attached: &Attached) -> Vec<Artifact> {
     let mut artifacts = Vec::new();
-    let said: Vec<Part> = report.messages.iter().flat_map(parts).collect();
+    let said: Vec<Part> = {
+        let all = report.messages.iter();
+        all.flat_map(|m| parts(m, attached)).collect()
+    };
     if !said.is_empty() {
         artifacts.push(artifact(REPLY, "what the agent said", said));
     }
@@ -228,20 +235,25 @@ fn artifact(id: &str, description: &str, parts: Vec<Part>) -> Artifact {
 }
 
 /// A message of the flow.
-pub fn parts(reply: &Reply) -> Vec<Part> {
+pub fn parts(reply: &Reply, attached: &Attached) -> Vec<Part> {
     let mut parts = vec![Part::text(reply.text.clone())];
     if !reply.data.is_null() {
         parts.push(Part::data(reply.data.clone()));
     }
-    if let Some(attachment) = &reply.attachment {
-        parts.push(Part::data(json!({"attachment": attachment})));
+    if let Some(place) = &reply.attachment {
+        let attachment = attached.of(Some(place));
+        let of = |key: &str| attachment.get(key).and_then(Value::as_str);
+        parts.push(match (of("url"), of("name"), of("mime")) {
+            (Some(url), Some(name), Some(mime)) => Part::file(url, name, mime),
+            _ => Part::data(json!({"attachment": attachment})),
+        });
     }
     parts
 }
 
 /// The part of the artifact [`REPLY`] that a message is.
-pub fn chunk(reply: &Reply) -> Artifact {
-    artifact(REPLY, "what the agent said", parts(reply))
+pub fn chunk(reply: &Reply, attached: &Attached) -> Artifact {
+    artifact(REPLY, "what the agent said", parts(reply, attached))
 }
 
 #[cfg(test)]

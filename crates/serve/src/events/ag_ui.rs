@@ -1,6 +1,7 @@
 //! A run's records as events of the AG-UI protocol, 1.0. Pure. What a run waits for ends the AG-UI run as interrupted; when it is gone on with, a
 //! run of the same id begins, as the protocol has it. What a tool was given and gave is told only to who may see every record.
 
+use crate::files::Attached;
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::store::{Event, Record};
 use serde_json::{Value, json};
@@ -46,9 +47,9 @@ impl AgUi {
 
     /// The events of a record; none of them are for the reader unless it `is_new`. A reader that comes back is told first that the
     /// run runs, and in which steps and calls.
-    pub fn told(&mut self, record: &Record, is_new: bool) -> Vec<Value> {
+    pub fn told(&mut self, record: &Record, is_new: bool, attached: &Attached) -> Vec<Value> {
         if !is_new {
-            drop(self.of(record));
+            drop(self.of(record, attached));
             return Vec::new();
         }
         let mut told = Vec::new();
@@ -57,7 +58,7 @@ impl AgUi {
             told.extend(self.steps.iter().map(|step| begun(step)));
             told.extend(self.calls.iter().map(|(id, name)| called(id, name)));
         }
-        told.extend(self.of(record));
+        told.extend(self.of(record, attached));
         self.is_told = self.is_running;
         let at = record.at.parse::<jiff::Timestamp>();
         if let Ok(at) = at {
@@ -74,7 +75,7 @@ impl AgUi {
         json!({"type": "RUN_STARTED", "threadId": self.thread, "runId": self.run})
     }
 
-    fn of(&mut self, record: &Record) -> Vec<Value> {
+    fn of(&mut self, record: &Record, attached: &Attached) -> Vec<Value> {
         let mut told = Vec::new();
         if let Event::AnswerGiven { question_id, .. } = &record.event {
             self.questions.retain(|open| open.id != *question_id);
@@ -116,7 +117,7 @@ impl AgUi {
                     ]);
                 }
                 if !data.is_null() || attachment.is_some() {
-                    let with = json!({"messageId": id, "data": data, "attachment": attachment});
+                    let with = json!({"messageId": id, "data": data, "attachment": attached.of(attachment.as_deref())});
                     told.push(json!({"type": "CUSTOM", "name": "agentctl.with", "value": with}));
                 }
             }

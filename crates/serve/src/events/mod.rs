@@ -4,6 +4,7 @@ mod ag_ui;
 
 use crate::answer::{Answer, Events};
 use crate::ask::Ask;
+use crate::files::Attached;
 use crate::problem::Problem;
 use crate::runs::Found;
 use crate::server::Server;
@@ -85,7 +86,10 @@ async fn tell(server: Arc<Server>, found: Found, mut form: Form, after: u64, eve
         begun.mark_unchanged();
         let (records, read) = tail.more();
         for record in &records {
-            let told = form.told(record, record.seq > after);
+            let Ok(attached) = attached(&server, &found, record).await else {
+                return;
+            };
+            let told = form.told(record, record.seq > after, &attached);
             let last = told.len().saturating_sub(1);
             for (at, Told { name, data }) in told.into_iter().enumerate() {
                 // Who comes back with it has seen all of the record.
@@ -117,20 +121,31 @@ async fn tell(server: Arc<Server>, found: Found, mut form: Form, after: u64, eve
     }
 }
 
+/// What goes with a record that says something.
+async fn attached(server: &Server, found: &Found, record: &Record) -> Result<Attached, Problem> {
+    match &record.event {
+        Event::Said {
+            attachment: Some(place),
+            ..
+        } => server.attached(&found.pack, &found.key, &[place]).await,
+        _ => Ok(Attached::default()),
+    }
+}
+
 impl Form {
     /// `is_new`: the reader has not seen the record.
-    fn told(&mut self, record: &Record, is_new: bool) -> Vec<Told> {
+    fn told(&mut self, record: &Record, is_new: bool, attached: &Attached) -> Vec<Told> {
         match self {
             Form::Agentctl(_) if !is_new => Vec::new(),
             Form::Agentctl(view) => {
-                let shown = shown(record, *view).map(|(name, data)| Told {
+                let shown = shown(record, *view, attached).map(|(name, data)| Told {
                     name: Some(name),
                     data,
                 });
                 shown.into_iter().collect()
             }
             Form::AgUi(ag_ui) => {
-                let all = ag_ui.told(record, is_new).into_iter();
+                let all = ag_ui.told(record, is_new, attached).into_iter();
                 all.map(|data| Told { name: None, data }).collect()
             }
         }
@@ -149,7 +164,7 @@ impl Form {
 }
 
 /// A record as a reader sees it; None: it is not for that one.
-fn shown(record: &Record, view: View) -> Option<(String, Value)> {
+fn shown(record: &Record, view: View, attached: &Attached) -> Option<(String, Value)> {
     let mut line = record.line();
     let kind = line.get("type").and_then(Value::as_str)?.to_owned();
     if view == View::All {
@@ -163,7 +178,13 @@ fn shown(record: &Record, view: View) -> Option<(String, Value)> {
         Value::Object(picked.collect::<Map<_, _>>())
     };
     Some(match &record.event {
-        Event::Said { .. } => ("message".to_owned(), pick(&["text", "data", "attachment"])),
+        Event::Said { attachment, .. } => {
+            let mut told = pick(&["text", "data"]);
+            if let (Some(place), Value::Object(told)) = (attachment, &mut told) {
+                told.insert("attachment".to_owned(), attached.of(Some(place)));
+            }
+            ("message".to_owned(), told)
+        }
         Event::ToolIntent { call, .. } => (
             "tool".to_owned(),
             json!({"name": call.name, "status": "running"}),

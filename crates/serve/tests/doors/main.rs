@@ -16,6 +16,7 @@ mod callers;
 mod ends;
 mod envelope;
 mod events;
+mod files;
 mod later;
 mod letters;
 mod page;

@@ -2,55 +2,31 @@
 //! only letters, and what is put into a format is data there: no markup, no script, no formula.
 
 use super::{Answered, pdf};
+use agentctl_engine::store::{KINDS, RunFile};
 use agentctl_host::files::{Existing, FileError, Files};
 use pulldown_cmark::{Event, Parser, Tag, html};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
-/// The folder of all files, below the project.
-const FOLDER: &str = "memory/files";
-/// Of one file, in bytes.
-const MAX_FILE: usize = 4 * 1024 * 1024;
 /// Of one run.
 const MAX_FILES: usize = 50;
 /// Of a name without its ending, in characters.
 const MAX_NAME: usize = 80;
 const NAMELESS: &str = "file";
 
-/// A format: its name, which is the ending too, its media type, and how content becomes bytes.
-struct Format {
-    name: &'static str,
-    mime: &'static str,
-    made: fn(&Value, &str) -> Result<Vec<u8>, String>,
-}
+/// How content becomes the bytes of a format, under a title.
+type Made = fn(&Value, &str) -> Result<Vec<u8>, String>;
 
-const FORMATS: [Format; 5] = [
-    Format {
-        name: "md",
-        mime: "text/markdown; charset=utf-8",
-        made: |content, _| Ok(text(content)?.as_bytes().to_vec()),
-    },
-    Format {
-        name: "html",
-        mime: "text/html; charset=utf-8",
-        made: |content, title| Ok(page(text(content)?, title).into_bytes()),
-    },
-    Format {
-        name: "csv",
-        mime: "text/csv; charset=utf-8",
-        made: |content, _| table(content),
-    },
-    Format {
-        name: "json",
-        mime: "application/json",
-        made: |content, _| document(content),
-    },
-    Format {
-        name: "pdf",
-        mime: "application/pdf",
-        made: |content, title| Ok(pdf::of(text(content)?, title)),
-    },
-];
+fn format(name: &str) -> Option<Made> {
+    Some(match name {
+        "md" => |content, _| Ok(text(content)?.as_bytes().to_vec()),
+        "html" => |content, title| Ok(page(text(content)?, title).into_bytes()),
+        "csv" => |content, _| table(content),
+        "json" => |content, _| document(content),
+        "pdf" => |content, title| Ok(pdf::of(text(content)?, title)),
+        _ => return None,
+    })
+}
 
 pub(super) fn make(values: &Map<String, Value>, root: &Path) -> Answered {
     let of = |key: &str| values.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -64,31 +40,27 @@ pub(super) fn make(values: &Map<String, Value>, root: &Path) -> Answered {
             "make files in a run",
         ));
     }
-    let Some(format) = FORMATS.iter().find(|format| format.name == of("format")) else {
-        let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-        let why = format!(
-            "format is one of {}, not {:?}",
-            names.join(", "),
-            of("format")
-        );
+    let ending = of("format");
+    let Some(made) = format(ending) else {
+        let names = KINDS.map(|(name, _)| name);
+        let why = format!("format is one of {}, not {ending:?}", names.join(", "));
         return Err((why, "take another format"));
     };
-    let base = plain(of("name"), format.name);
+    let base = plain(of("name"), ending);
     let content = values.get("content").unwrap_or(&Value::Null);
-    let bytes =
-        (format.made)(content, &base).map_err(|why| (why, "give it as the format needs it"))?;
-    if bytes.len() > MAX_FILE {
+    let bytes = made(content, &base).map_err(|why| (why, "give it as the format needs it"))?;
+    if bytes.len() > RunFile::MAX {
         let why = format!(
-            "the file would have {} bytes, and {MAX_FILE} is the most",
-            bytes.len()
+            "the file would have {} bytes, and {} is the most",
+            bytes.len(),
+            RunFile::MAX
         );
         return Err((why, "make a smaller one"));
     }
-    let name = written(root, run, &base, format.name, &bytes)?;
-    let size = bytes.len();
+    let file = written(root, run, &base, ending, &bytes)?;
     Ok(json!({
-        "file": format!("{FOLDER}/{run}/{name}"),
-        "attachment": {"name": name, "mime": format.mime, "size": size},
+        "file": file.place(),
+        "attachment": {"name": file.name(), "mime": file.media_type(), "size": bytes.len()},
     }))
 }
 
@@ -99,12 +71,11 @@ fn written(
     base: &str,
     ending: &str,
     bytes: &[u8],
-) -> Result<String, (String, &'static str)> {
+) -> Result<RunFile, (String, &'static str)> {
     const TELL: &str = "say that the file was not made";
     let failed = |e: FileError| (e.to_string(), TELL);
     let files = Files::open(root).map_err(failed)?;
-    let folder = Path::new(FOLDER).join(run);
-    if files.names(&folder).map_err(failed)?.len() >= MAX_FILES {
+    if files.names(&RunFile::folder(run)).map_err(failed)?.len() >= MAX_FILES {
         return Err((format!("this run has made {MAX_FILES} files already"), TELL));
     }
     for number in 1..=MAX_FILES + 1 {
@@ -112,8 +83,10 @@ fn written(
             1 => format!("{base}.{ending}"),
             number => format!("{base}-{number}.{ending}"),
         };
-        match files.write(&folder.join(&name), bytes, Existing::Refuse) {
-            Ok(()) => return Ok(name),
+        let file = RunFile::of(run, &name)
+            .ok_or_else(|| (format!("{name:?} is no name of a file"), TELL))?;
+        match files.write(Path::new(&file.place()), bytes, Existing::Refuse) {
+            Ok(()) => return Ok(file),
             Err(FileError::Exists { .. }) => {}
             Err(e) => return Err(failed(e)),
         }

@@ -213,7 +213,9 @@ async fn depends_on(
             .ok_or_else(unknown)?;
         let found = find(server, ask, pack, &run).await;
         let found = found.map_err(|refused| Reason::of(&refused))?;
-        let seen = task::look(&found).map_err(|p| Reason::of(&p.into()))?;
+        let seen = task::look(server, &found)
+            .await
+            .map_err(|p| Reason::of(&p.into()))?;
         if seen.task.status.state != TaskState::Completed {
             let told = format!("the message {id:?} that it depends on is not completed");
             return Err(Reason::new("dependency_failed", told, StatusCode::CONFLICT));
