@@ -1,6 +1,7 @@
 """kill -9 again and again while conversations go on: no answered turn is lost, none is done twice, no conversation is torn.
 
     python3 tests/serve/kills.py target/debug/agentctl [--kills 20] [--callers 8]
+    python3 tests/serve/kills.py target/debug/agentctl --seconds 300 --every 0.2
 
 Each caller sends its messages one after the other, each under a name of its own (Idempotency-Key), and sends it again until it is
 answered: with the reply, or with 409 for a turn that was cut off and settled as cancelled at the next start.
@@ -99,6 +100,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
     parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--seconds", type=float, help="go on for so long, however many kills that are")
+    parser.add_argument("--every", type=float, help="so long each server lives; else 0.05 to 1 s, by chance")
     parser.add_argument("--callers", type=int, default=8)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
@@ -111,9 +114,11 @@ def main():
     callers = [threading.Thread(target=caller, args=(place, n, answered), daemon=True) for n in range(args.callers)]
     for one in callers:
         one.start()
-    for _ in range(args.kills):
-        time.sleep(chance.uniform(0.05, 1.0))
+    began, kills = time.monotonic(), 0
+    while time.monotonic() - began < args.seconds if args.seconds else kills < args.kills:
+        time.sleep(args.every or chance.uniform(0.05, 1.0))
         server.kill()
+        kills += 1
         server = Server(binary, SETTINGS, folder)
         place.url = server.url
     place.over = True
@@ -127,7 +132,7 @@ def main():
     sound = [subprocess.run([binary, "--trust-once", "runs", "verify", run], cwd=f"{folder}/project", capture_output=True,
                             env=server.env) for run in chance.sample(runs, min(20, len(runs)))]
     assert all(ran.returncode == 0 for ran in sound), [ran.stderr for ran in sound]
-    print(f"{args.kills} kills, {len(answered)} requests answered ({cancelled} cut off and told so) in {sessions} conversations: all are kept once")
+    print(f"{kills} kills, {len(answered)} requests answered ({cancelled} cut off and told so) in {sessions} conversations: all are kept once")
     server.kill()
     kept.cleanup()
 

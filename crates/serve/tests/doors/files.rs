@@ -268,3 +268,62 @@ async fn every_door_tells_where_a_file_is() {
     let parts = task["result"]["task"]["artifacts"][0]["parts"].clone();
     assert_eq!(parts[2]["data"]["attachment"]["url"], Value::Null, "{task}");
 }
+
+#[tokio::test]
+async fn who_reads_text_alone_finds_the_link_below_the_message() {
+    let desk = Desk::of(
+        MANIFEST,
+        Arc::new(tempfile::tempdir().unwrap()),
+        two(),
+        |_| {},
+    )
+    .await;
+    let chat = |metadata: Value| json!({"sessionId": "s", "chatInput": "hi", "metadata": metadata});
+    let place = json!({"place": "memory/files/none/x.md"});
+    let said = desk.post("/chat/desk", &chat(place)).await;
+    let run = said.header("x-run-id").unwrap();
+    // Nothing is there to be had.
+    assert_eq!(said.json()["output"], "You said: hi");
+    let project = desk.server.packs["desk"].project.root().to_owned();
+    let folder = project.join("memory/files").join(run);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("notes.md"), "notes").unwrap();
+    let body = chat(json!({"place": format!("memory/files/{run}/notes.md")}));
+    let told = format!(
+        "You said: hi\n\nnotes.md: http://{}/files/{run}/notes.md?until=",
+        desk.address
+    );
+    let whole = desk.post("/chat/desk", &body).await.json();
+    let output = whole["output"].as_str().unwrap();
+    assert!(output.starts_with(&told), "{output}");
+    let path = output.split_once(&desk.address.to_string()).unwrap().1;
+    assert_eq!(anybody(&desk, path).await.text, "notes");
+    let bearer = format!("Bearer {TOKEN}");
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("accept", "text/event-stream"),
+    ];
+    let events = desk.post_as(&headers, "/chat/desk", &body).await.events();
+    let events: Vec<Value> = events
+        .iter()
+        .map(|e| serde_json::from_str(e).unwrap())
+        .collect();
+    let [item, end] = &events[..] else {
+        panic!("{events:?}")
+    };
+    assert!(
+        item["content"].as_str().unwrap().starts_with(&told),
+        "{item}"
+    );
+    assert!(end["output"].as_str().unwrap().starts_with(&told), "{end}");
+    let before = json!({"action": "loadPreviousSession", "sessionId": "s"});
+    let before = desk.post("/chat/desk", &before).await.json();
+    let last = before["data"].as_array().unwrap().last().unwrap();
+    assert!(
+        last["kwargs"]["content"]
+            .as_str()
+            .unwrap()
+            .starts_with(&told),
+        "{before}"
+    );
+}

@@ -42,7 +42,7 @@ channels:
   later: true
 ";
 /// `slow …` asks the model, which answers when the test lets it; `which` asks the user; `letter …` is sent when that was approved.
-/// What a body names as `place` goes with the reply.
+/// What a body names as `place`, or in its metadata, goes with the reply.
 const FLOW: &str = "name: desk
 fields:
   plan: {kind: value, writers: [thinker]}
@@ -50,7 +50,7 @@ steps:
   - {id: think, when: \"input.message.startsWith('slow')\", agent: thinker, task: think, instructions: Think., writes: [plan], contract: {type: object, required: [plan], properties: {plan: {type: string}}}}
   - {id: which, when: \"input.message == 'which'\", ask: {from: \"[{'id': 'colour', 'topic': 'colour', 'text': 'Which colour?', 'options': [{'value': 'red', 'label': 'Red'}, {'value': 'blue', 'label': 'Blue'}], 'schema': {'enum': ['red', 'blue']}}]\"}}
   - {id: letter, when: \"has_text(input.message) && input.message.startsWith('letter')\", tool: send_letter, role: program, on_failure: continue, args: {text: input.message}}
-  - {id: told, say: {text: \"'You said: ' + input.message\", data: \"{'before': size(session.messages)}\", attachment: \"has(input.place) ? input.place : null\"}}
+  - {id: told, say: {text: \"'You said: ' + input.message\", data: \"{'before': size(session.messages)}\", attachment: \"has(input.place) ? input.place : has(input.metadata) && has(input.metadata.place) ? input.metadata.place : null\"}}
 ";
 const AGENT: &str = "---\nname: thinker\ndescription: Thinks.\nmodel: haiku\n---\nThink.\n";
 const POLICY: &str = "roles: {thinker: [], program: [send-letters]}
