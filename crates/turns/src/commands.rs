@@ -160,7 +160,7 @@ fn logged(host: &Host<'_>, messages: &[Message]) -> String {
         return "Nothing was said in this conversation yet.".to_owned();
     }
     let shown = runs.iter().skip(runs.len().saturating_sub(LOGGED));
-    let line = |run: &&str| match run::show(host.project, host.pack, run, &mut |_| ()) {
+    let line = |run: &&str| match run::report(host.project, host.pack, run) {
         Ok(report) => format!(
             "{run}  {}  {} model calls, {} tool calls",
             report.outcome.name(),
@@ -177,7 +177,7 @@ fn logged(host: &Host<'_>, messages: &[Message]) -> String {
 fn used(host: &Host<'_>, messages: &[Message]) -> String {
     let (mut turns, mut model_calls, mut tool_calls, mut tokens) = (0u64, 0u64, 0u64, 0u64);
     for run in runs(messages) {
-        if let Ok(report) = run::show(host.project, host.pack, run, &mut |_| ()) {
+        if let Ok(report) = run::report(host.project, host.pack, run) {
             turns += 1;
             model_calls += report.usage.model_calls;
             tool_calls += report.usage.tool_calls;

@@ -39,7 +39,7 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
     };
     let session = Session::reopen(root, run, &args.model, out)?;
     let shown = match run {
-        Some(run) => run::show(&session.project, &session.pack, run, &mut |_| ()),
+        Some(run) => run::report(&session.project, &session.pack, run),
         None => run::status(&session.project, &session.pack),
     };
     let shown = shown.map_err(|e| session::run_error(&e))?;

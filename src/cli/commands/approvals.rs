@@ -43,8 +43,7 @@ pub fn approvals(root: &Path, command: &ApprovalsCommand, out: &Output) -> Resul
     let project = project::open(root)?;
     let pack = session::load_pack(root, out)?;
     let run = run::run_named(&project, named.as_deref()).map_err(|e| session::run_error(&e))?;
-    let found =
-        run::show(&project, &pack, &run, &mut |_| ()).map_err(|e| session::run_error(&e))?;
+    let found = run::report(&project, &pack, &run).map_err(|e| session::run_error(&e))?;
     if let Some(foreign) = &found.foreign {
         out.note(&not_yours(&run, foreign));
     }

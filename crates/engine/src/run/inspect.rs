@@ -1,12 +1,12 @@
 //! Looking at runs without changing anything: no lock, no healing, no write.
 
 use super::{
-    Cause, RunError, RunReport,
+    RunError, RunReport,
     active::{active_run, is_own},
-    exit_code,
     fold::Folding,
     history::{self, Made},
     projection,
+    shown::{self, Shown},
     told::{self, OneOf},
 };
 use crate::{
@@ -121,8 +121,16 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
 
 /// The report of the active run, as its journal stands now.
 pub fn status(project: &Project, pack: &Pack) -> Result<RunReport, RunError> {
-    let run_id = active_run(project)?;
-    show(project, pack, &run_id, &mut |_| ())
+    report(project, pack, &active_run(project)?)
+}
+
+/// A run's report. One that was kept of a long journal is taken when no byte of the journal is another.
+pub fn report(project: &Project, pack: &Pack, run: &str) -> Result<RunReport, RunError> {
+    let run_id = project.find_run(run)?;
+    match shown::kept(project, pack, &run_id) {
+        Some((kept, loaded, _)) => as_it_is(project, kept, loaded),
+        None => folded(project, pack, &run_id, &mut |_| ()),
+    }
 }
 
 /// A run's report; `each` sees its records go by.
@@ -133,23 +141,52 @@ pub fn show(
     each: &mut dyn FnMut(&Record),
 ) -> Result<RunReport, RunError> {
     let run_id = project.find_run(run)?;
+    let Some((kept, _, journal)) = shown::kept(project, pack, &run_id) else {
+        return folded(project, pack, &run_id, each);
+    };
+    let (loaded, checked) = project.read_run_each(&run_id, &mut |record, _| each(record))?;
+    match checked.is_some_and(|checked| checked.is_same(&journal)) {
+        true => as_it_is(project, kept, loaded),
+        // Somebody went on with the run in between.
+        false => report(project, pack, &run_id),
+    }
+}
+
+/// The same from the journal alone; what it comes to is kept.
+fn folded(
+    project: &Project,
+    pack: &Pack,
+    run_id: &str,
+    each: &mut dyn FnMut(&Record),
+) -> Result<RunReport, RunError> {
     let mut folding = Folding::of(&pack.flow);
-    let (loaded, checked) = project.read_run_each(&run_id, &mut |record, _| {
+    let (loaded, checked) = project.read_run_each(run_id, &mut |record, _| {
         folding.take(record);
         each(record);
     })?;
     let (log, view) = folding.looked()?;
-    // A run without an end is running now or was killed; both are "not finished".
-    let outcome = projection::outcome_of(&view).unwrap_or(Outcome::Interrupted);
-    let (code, message) = match &view.ended {
-        Some(ended) => (ended.exit_code, ended.message.clone()),
-        None => (exit_code(outcome, Some(Cause::Interrupt)), String::new()),
-    };
-    let mut report = projection::report(pack, &view, &log, outcome, code, message);
-    report.damage = damage(project, &view, &loaded)?;
-    if report.damage.is_empty() && project.checked(&run_id) != checked {
-        told::keep(project, &view, checked);
+    let shown = shown::of(pack, &view, &log);
+    if let Some(journal) = checked {
+        // What a run tells among others is believed unread, so it must be whole; what is shown of it is held against the disk again.
+        let is_whole = damage(project, run_id, &shown.snapshots, &loaded)?.is_empty();
+        if is_whole && project.checked(run_id).as_ref() != Some(&journal) {
+            told::keep(project, &view, Some(journal.clone()));
+        }
+        if journal.is_long() && projection::outcome_of(&view).is_some() {
+            shown::keep(project, &shown, Some(&loaded), journal);
+        }
     }
+    as_it_is(project, shown, loaded)
+}
+
+/// With what is lost of the run's records by now.
+fn as_it_is(project: &Project, shown: Shown, loaded: Loaded) -> Result<RunReport, RunError> {
+    let Shown {
+        mut report,
+        snapshots,
+        ..
+    } = shown;
+    report.damage = damage(project, &report.run_id, &snapshots, &loaded)?;
     report.foreign = loaded.foreign;
     Ok(report)
 }
@@ -174,7 +211,7 @@ pub fn verify(
             Some(StoreError::Short { promised, .. }) => Some(promised),
             _ => None,
         },
-        damaged_snapshots: damaged_snapshots(project, &view, &another)?,
+        damaged_snapshots: damaged_snapshots(project, &run_id, &view.snapshots, &another)?,
         run_id: run_id.clone(),
         records,
         head: head.to_owned(),
@@ -191,10 +228,11 @@ pub fn verify(
 /// The snapshots that are missing, or are not what was taken: to the byte, or by what else is `another`.
 fn damaged_snapshots(
     project: &Project,
-    view: &RunView,
+    run_id: &str,
+    taken: &[SnapshotRef],
     another: &dyn Fn(&SnapshotRef, &str) -> bool,
 ) -> Result<Vec<String>, StoreError> {
-    let snapshots = project.snapshots(&project.run(&view.run_id)?);
+    let snapshots = project.snapshots(&project.run(run_id)?);
     let damaged = |taken: &&SnapshotRef| {
         let text = match taken.sha256.as_deref() {
             None => snapshots.read(&taken.file), // of before the journal said it
@@ -202,22 +240,22 @@ fn damaged_snapshots(
         };
         text.map_or(true, |text| another(taken, &text))
     };
-    let damaged = view.snapshots.iter().filter(damaged);
+    let damaged = taken.iter().filter(damaged);
     Ok(damaged.map(|taken| taken.file.clone()).collect())
 }
 
 /// What is lost of a run whose journal can be read, in words; empty: nothing.
-fn damage(project: &Project, view: &RunView, loaded: &Loaded) -> Result<Vec<String>, StoreError> {
+fn damage(
+    project: &Project,
+    run_id: &str,
+    taken: &[SnapshotRef],
+    loaded: &Loaded,
+) -> Result<Vec<String>, StoreError> {
     let mut lost: Vec<String> = Vec::new();
-    lost.extend(
-        project
-            .lost_end(&view.run_id, loaded)?
-            .map(|e| e.to_string()),
-    );
-    for file in damaged_snapshots(project, view, &|_, _| false)? {
+    lost.extend(project.lost_end(run_id, loaded)?.map(|e| e.to_string()));
+    for file in damaged_snapshots(project, run_id, taken, &|_, _| false)? {
         lost.push(format!(
-            "the snapshot {file} of run {} is missing or not the one that was taken",
-            view.run_id
+            "the snapshot {file} of run {run_id} is missing or not the one that was taken"
         ));
     }
     Ok(lost)

@@ -46,6 +46,7 @@ mod retry;
 mod run_id;
 mod session_run;
 mod session_terms;
+mod shown;
 mod step;
 mod told;
 mod tool_session;
@@ -77,8 +78,8 @@ pub use effects::{Counted, Effects, System};
 pub use error::RunError;
 pub use history::{Made, Numbering};
 pub use inspect::{
-    RunSummary, Verified, changes, list, means, own, read, resource_changes, run_named, show,
-    status, unreadable, verify,
+    RunSummary, Verified, changes, list, means, own, read, report, resource_changes, run_named,
+    show, status, unreadable, verify,
 };
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, SessionGiven, Unobserved};

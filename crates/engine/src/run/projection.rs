@@ -6,13 +6,13 @@ use super::{
     active::{ACTIVE_MARK, SESSION_FLOW},
     claims,
     driver::Driver,
-    told,
+    shown, told,
 };
 use crate::{
     claims::Reported,
     flow::{Flow, Reading, RunLog},
     pack::Pack,
-    store::{JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError},
+    store::{Checked, JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError},
     view::{Asked, RunView},
 };
 use agentctl_base::question::{Outcome, Question};
@@ -269,7 +269,12 @@ impl Driver<'_> {
         )?;
         self.project_state(project, message)?;
         let recorder = &self.recorder;
-        told::keep(project, &recorder.view, recorder.journal.checked());
+        let journal = recorder.journal.checked();
+        told::keep(project, &recorder.view, journal.clone());
+        if let Some(journal) = journal.filter(Checked::is_long) {
+            let shown = shown::of(self.pack, &recorder.view, &recorder.log);
+            shown::keep(project, &shown, None, journal);
+        }
         Ok(())
     }
 

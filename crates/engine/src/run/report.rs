@@ -6,7 +6,7 @@ use crate::{
     view::{RunUsage, Said},
 };
 use agentctl_base::question::{Outcome, Question};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The JSON of `build --output-format json`.
@@ -64,7 +64,7 @@ pub struct RunReport {
 }
 
 /// A message of the run's reply.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
     pub text: String,
     /// Null: nothing goes with it.

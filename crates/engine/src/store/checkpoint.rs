@@ -3,24 +3,52 @@
 //! nobody else's is believed, and it is believed for a journal only that is still what it was: to the byte where records are
 //! read, by its length and its time where they are not.
 
-use super::{Journal, Project, StoreError, read::broken};
+use super::{Journal, Loaded, Project, StoreError, read::broken};
 use agentctl_base::untrusted;
 use agentctl_host::files::{self, Found, Opened, open_own, read_own};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::{
+    collections::BTreeMap,
     fs::{File, Metadata},
     io::{self, Read as _},
     os::unix::fs::MetadataExt as _,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// Of the form of the file; another one is not read.
 const VERSION: u32 = 1;
 
-/// What its mark is for.
-const CHECKPOINT: &str = "checkpoint";
+/// What is kept beside a journal, each in a file of its own: who lists many runs reads no reports.
+#[derive(Debug, Clone, Copy)]
+enum Of {
+    /// What a run tells among others.
+    Told,
+    /// What is shown of a run by itself.
+    Report,
+}
+
+impl Of {
+    /// What its mark is for.
+    fn purpose(self) -> &'static str {
+        match self {
+            Of::Told => "checkpoint",
+            Of::Report => "report",
+        }
+    }
+
+    fn path(self, project: &Project, run_id: &str) -> Result<PathBuf, StoreError> {
+        let paths = project.run(run_id)?;
+        Ok(match self {
+            Of::Told => paths.checkpoint(),
+            Of::Report => paths.report(),
+        })
+    }
+}
+
+/// A journal of as many bytes is a long one.
+const LONG: u64 = 1024 * 1024;
 
 /// Larger ones are not read.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -78,6 +106,16 @@ impl Checked {
         }
     }
 
+    /// So long that what is shown of the run is worth keeping: a shorter one is read as fast.
+    pub fn is_long(&self) -> bool {
+        self.len >= LONG
+    }
+
+    /// The same journal, whenever its file was changed last.
+    pub fn is_same(&self, other: &Checked) -> bool {
+        (self.len, &self.sha256) == (other.len, &other.sha256)
+    }
+
     /// What was read is what was looked at before it was read.
     pub(super) fn still(
         &self,
@@ -103,12 +141,15 @@ struct Checkpoint {
     journal: Checked,
     /// What it told of the run, in the words of who kept it.
     told: Value,
+    /// The hashes of the records that summaries name, by number.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    noted: BTreeMap<u64, String>,
 }
 
 impl Project {
     /// The checkpoint of a run, and when it was written. None: there is none that this user's agentctl made.
-    fn checkpoint(&self, run_id: &str) -> Option<(Checkpoint, Time)> {
-        let path = self.run(run_id).ok()?.checkpoint();
+    fn checkpoint(&self, run_id: &str, of: Of) -> Option<(Checkpoint, Time)> {
+        let path = of.path(self, run_id).ok()?;
         let Found::Bytes(bytes) = read_own(&path, MAX_BYTES).ok()? else {
             return None;
         };
@@ -116,7 +157,7 @@ impl Project {
         let (said, marked) = (lines.next()?, lines.next()?);
         let marked: Value = serde_json::from_slice(marked).ok()?;
         let mark = marked.get("mark")?.as_str()?;
-        if !self.marks(run_id).is_of_text(CHECKPOINT, said, mark) {
+        if !self.marks(run_id).is_of_text(of.purpose(), said, mark) {
             return None;
         }
         let checkpoint: Checkpoint = serde_json::from_slice(said).ok()?;
@@ -126,12 +167,12 @@ impl Project {
 
     /// What was checked of the run's journal.
     pub fn checked(&self, run_id: &str) -> Option<Checked> {
-        Some(self.checkpoint(run_id)?.0.journal)
+        Some(self.checkpoint(run_id, Of::Told)?.0.journal)
     }
 
     /// What the run's journal told when it was read last, if it is still that journal. None: read it.
     pub fn told(&self, run_id: &str) -> Option<Value> {
-        let (Checkpoint { journal, told, .. }, written) = self.checkpoint(run_id)?;
+        let (Checkpoint { journal, told, .. }, written) = self.checkpoint(run_id, Of::Told)?;
         let path = self.run(run_id).ok()?.journal();
         let found = std::fs::symlink_metadata(&path).ok()?;
         if !found.is_file() || found.len() != journal.len {
@@ -161,17 +202,71 @@ impl Project {
 
     /// Keeps what the journal told. One that cannot be kept costs time, and nothing else: no error is told.
     pub fn keep_told(&self, run_id: &str, journal: Checked, told: &Value) {
-        let said = json!({"version": VERSION, "journal": journal, "told": told}).to_string();
+        self.keep(run_id, Of::Told, journal, told, BTreeMap::new());
+    }
+
+    /// Keeps what is shown of the run. `loaded`: as the journal was read; None: it was written by who keeps this, to its end.
+    pub fn keep_report(
+        &self,
+        run_id: &str,
+        journal: Checked,
+        loaded: Option<&Loaded>,
+        told: &Value,
+    ) {
+        let noted = loaded.into_iter().flat_map(Loaded::all_noted);
+        let mut noted: BTreeMap<_, _> = noted.collect();
+        noted.insert(journal.seq, journal.hash.clone());
+        self.keep(run_id, Of::Report, journal, told, noted);
+    }
+
+    /// What is shown of the run, if its journal is still the same to the byte and the records that its summaries name are known;
+    /// with it the journal, its records left out. None: read it.
+    pub fn reported(&self, run_id: &str) -> Option<(Loaded, Checked, Value)> {
+        let (kept, _) = self.checkpoint(run_id, Of::Report)?;
+        let Checkpoint {
+            journal,
+            told,
+            noted,
+            ..
+        } = kept;
+        let Opened::File(mut file) = open_own(&self.run(run_id).ok()?.journal()).ok()? else {
+            return None;
+        };
+        if file.metadata().ok()?.len() != journal.len || !journal.begins(&mut file).ok()? {
+            return None;
+        }
+        let loaded = Loaded::known((journal.seq, &journal.hash), journal.len, noted);
+        let promised = self.promised(run_id).ok()?;
+        let knows = |seq: &u64| *seq > journal.seq || loaded.noted(*seq).is_some();
+        (promised.iter().all(knows)).then_some((loaded, journal, told))
+    }
+
+    fn keep(
+        &self,
+        run_id: &str,
+        of: Of,
+        journal: Checked,
+        told: &Value,
+        noted: BTreeMap<u64, String>,
+    ) {
+        let kept = Checkpoint {
+            version: VERSION,
+            journal,
+            told: told.clone(),
+            noted,
+        };
+        let Ok(said) = serde_json::to_string(&kept) else {
+            return;
+        };
         let said = untrusted::json(&said);
-        let marks = self.marks(run_id);
-        let (Some(mark), Ok(paths)) =
-            (marks.of_text(CHECKPOINT, said.as_bytes()), self.run(run_id))
+        let mark = self.marks(run_id).of_text(of.purpose(), said.as_bytes());
+        let (Some(mark), Ok(paths), Ok(path)) = (mark, self.run(run_id), of.path(self, run_id))
         else {
             return;
         };
         if self.refuse_links(Some(&paths)).is_ok() {
             let lines = format!("{said}\n{}\n", json!({"mark": mark}));
-            files::write_cache(&paths.checkpoint(), lines.as_bytes()).unwrap_or_default();
+            files::write_cache(&path, lines.as_bytes()).unwrap_or_default();
         }
     }
 }

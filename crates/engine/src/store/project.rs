@@ -274,6 +274,10 @@ impl RunPaths {
     pub fn checkpoint(&self) -> PathBuf {
         self.dir.join("checkpoint.jsonl")
     }
+    /// The same for what is shown of the run, where its journal is long.
+    pub fn report(&self) -> PathBuf {
+        self.dir.join("report.jsonl")
+    }
     /// The run's own copy of its last run_state.json, kept when another run became the active one.
     pub fn archived_state(&self) -> PathBuf {
         self.dir.join("run_state.json")

@@ -119,6 +119,23 @@ impl Loaded {
             .filter(|h| !h.is_empty())
     }
 
+    /// Each record that was noted, with its hash.
+    pub(super) fn all_noted(&self) -> impl Iterator<Item = (u64, String)> {
+        let found = self.noted.iter().filter(|(_, hash)| !hash.is_empty());
+        found.map(|(seq, hash)| (*seq, hash.clone()))
+    }
+
+    /// A journal of this user's that was read before, to its end.
+    pub(super) fn known(head: (u64, &str), whole: u64, noted: BTreeMap<u64, String>) -> Self {
+        Loaded {
+            last_seq: head.0,
+            last_hash: head.1.to_owned(),
+            whole,
+            noted,
+            ..Loaded::empty()
+        }
+    }
+
     pub(super) fn empty() -> Self {
         Loaded {
             records: Vec::new(),

@@ -79,7 +79,7 @@ impl Project {
     }
 
     /// The numbers of the records that the run's summaries name.
-    fn promised(&self, run_id: &str) -> Result<Vec<u64>, StoreError> {
+    pub(super) fn promised(&self, run_id: &str) -> Result<Vec<u64>, StoreError> {
         let summaries = self.summaries(run_id)?.into_iter();
         Ok(summaries.map(|summary| summary.head.seq).collect())
     }

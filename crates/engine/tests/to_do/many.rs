@@ -2,10 +2,14 @@
 
 use crate::resources::parse;
 use crate::support::{House, block_on, good, request};
+use agentctl_base::question::Outcome;
+use agentctl_engine::pack::Pack;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{
-    Compare, RunSummary, Undo, UndoneHow, compare, list, resource_changes, undo, unreadable, verify,
+    Compare, RunSummary, Undo, UndoneHow, compare, list, report, resource_changes, show, undo,
+    unreadable, verify,
 };
+use agentctl_engine::store::{RunPaths, StateFile};
 use agentctl_engine::testkit::journals::write_run;
 use std::fs;
 use std::path::PathBuf;
@@ -115,4 +119,93 @@ fn a_list_is_taken_back_over_many_runs() {
     assert_eq!(house.list("chores"), None);
     let last = house.project.run_ids().unwrap().pop().unwrap();
     assert_eq!(undone.run_id, last);
+}
+
+fn snapshots_of(paths: &RunPaths) -> Vec<PathBuf> {
+    let taken = fs::read_dir(paths.snapshots()).unwrap();
+    taken.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// A run whose journal is long, and a pack of the same hash that no journal fits: with it only what was kept can be shown.
+fn long() -> (House, String, Pack) {
+    let mut house = House::new(good);
+    let first = house.start(request("the house")).run_id;
+    let run = "20300101-000000-long".to_owned();
+    write_run(&house.project, &house.records(), &run, 10, 600);
+    let snapshots = |run: &str| house.project.run(run).unwrap().snapshots();
+    fs::create_dir(snapshots(&run)).unwrap();
+    for taken in snapshots_of(&house.project.run(&first).unwrap()) {
+        let name = taken.file_name().unwrap();
+        fs::copy(&taken, snapshots(&run).join(name)).unwrap();
+    }
+    let mut empty = house.pack.clone();
+    empty.flow.steps.clear();
+    (house, run, empty)
+}
+
+#[test]
+fn what_was_shown_of_a_long_run_is_shown_again_without_folding_it() {
+    let (house, run, empty) = long();
+    let kept = house.project.run(&run).unwrap().report();
+    report(&house.project, &empty, &run).unwrap_err();
+    assert!(!kept.exists());
+    let folded = report(&house.project, &house.pack, &run).unwrap();
+    assert!(kept.exists());
+    assert_eq!(report(&house.project, &empty, &run).unwrap(), folded);
+    let mut records = 0;
+    let shown = show(&house.project, &empty, &run, &mut |_| records += 1);
+    assert_eq!((shown.unwrap(), records > 2400), (folded.clone(), true));
+    // Of another pack it tells nothing.
+    let other = Pack {
+        hash: "another".into(),
+        ..empty
+    };
+    report(&house.project, &other, &run).unwrap_err();
+    fs::remove_file(kept).unwrap();
+    assert_eq!(report(&house.project, &house.pack, &run).unwrap(), folded);
+}
+
+#[test]
+fn what_was_shown_does_not_hide_what_was_damaged_since() {
+    let (house, run, _) = long();
+    let paths = house.project.run(&run).unwrap();
+    let whole = report(&house.project, &house.pack, &run).unwrap();
+    assert_eq!(whole.damage, [""; 0]);
+    // A summary that was made from other records than these, of which the last is the one that it names.
+    let StateFile::Good(mut state) = StateFile::read(&house.project.state_file()).unwrap() else {
+        panic!("the first run wrote its summary");
+    };
+    state.run_id.clone_from(&run);
+    for (seq, says) in [(7, "holds another one"), (1_000_000, "ends with record")] {
+        state.journal.seq = seq;
+        StateFile::write(&paths.archived_state(), &state).unwrap();
+        let damage = report(&house.project, &house.pack, &run).unwrap().damage;
+        assert!(damage.len() == 1 && damage[0].contains(says), "{damage:?}");
+    }
+    fs::remove_file(paths.archived_state()).unwrap();
+    for taken in snapshots_of(&paths) {
+        let text = fs::read(&taken).unwrap();
+        fs::remove_file(&taken).unwrap();
+        let damage = report(&house.project, &house.pack, &run).unwrap().damage;
+        assert!(damage.len() == 1 && damage[0].contains("the snapshot"));
+        fs::write(taken, text).unwrap();
+    }
+    assert_eq!(report(&house.project, &house.pack, &run).unwrap(), whole);
+    // Of the same length and time, which is seen all the same.
+    let (journal, text) = (
+        paths.journal(),
+        fs::read_to_string(paths.journal()).unwrap(),
+    );
+    let time = fs::metadata(&journal).unwrap().modified().unwrap();
+    fs::write(&journal, text.replacen("Chores", "Choser", 1)).unwrap();
+    changed_at(&journal, time);
+    report(&house.project, &house.pack, &run).unwrap_err();
+    // Before its end, and behind it again.
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let end = lines.iter().position(|line| line.contains("\"run_ended\""));
+    fs::write(&journal, lines[..end.unwrap()].concat()).unwrap();
+    let shorter = report(&house.project, &house.pack, &run).unwrap();
+    assert_eq!(shorter.outcome, Outcome::Interrupted);
+    fs::write(&journal, text).unwrap();
+    assert_eq!(report(&house.project, &house.pack, &run).unwrap(), whole);
 }
