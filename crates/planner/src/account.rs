@@ -6,10 +6,11 @@
 mod account_tests;
 mod evidence;
 mod frames;
+mod local;
 mod part;
 
 use crate::chart::{Chart, Item, What, chart};
-use crate::compile::Compiled;
+use crate::compile::{Compiled, Made};
 use crate::cover::{self, Unused};
 use crate::lex::{Class, Lexicon};
 use crate::plan::Plan;
@@ -126,7 +127,11 @@ pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Accoun
 /// The account of what the planner itself built: what its plan left unread, and what could not be told when it was compiled, is
 /// missing.
 pub fn account_of_plan(request: &str, plan: &Plan, built: &Compiled) -> Account {
-    account(request, &plan.language, &[&built.workflow]).without_gaps(&plan.unread, built)
+    let but = But {
+        made: built.made.clone(),
+        ..But::default()
+    };
+    account_but(request, &plan.language, &[&built.workflow], &but).without_gaps(&plan.unread, built)
 }
 
 /// What else is known of a request that is held against workflows.
@@ -137,6 +142,8 @@ pub(crate) struct But {
     /// It asks for a change that was made, so its verbs, and the words of changes (bytes), say what was to be done to the
     /// workflow and stand in neither version of it.
     pub change: Option<Vec<Range<usize>>>,
+    /// Which nodes were made of which part of the request.
+    pub made: Vec<Made>,
 }
 
 impl But {
@@ -167,6 +174,7 @@ pub(crate) fn account_but(
     let times = spans(request, language);
     let event = part::event(&chart, &times);
     let names = part::names(&chart, &times);
+    let local = local::Local::of(request, workflows, but);
     let mut words = Vec::new();
     for (i, item) in chart.items.iter().enumerate() {
         let timed = times
@@ -178,11 +186,16 @@ pub(crate) fn account_but(
         let judged = match timed {
             Some(time) if item.stops() || item.from != first_of(&chart, time) => None,
             Some(time) => Some((VALUE, found(evidence.time(&time.means)))),
-            None if names.contains(&i) => {
+            None if names.contains(&i) && item.verb().is_some() => {
                 let named = evidence.word(&item.text, chart.language);
                 Some((VALUE, found(named)))
             }
-            None => judged(&chart, i, item, &evidence, &unused),
+            None => judged(&chart, i, item, &evidence, &unused).map(|(weight, fate)| {
+                match names.contains(&i) {
+                    true => (weight, local.narrowed(&chart, i, fate)),
+                    false => (weight, fate),
+                }
+            }),
         };
         let Some((weight, fate)) = judged else {
             continue;

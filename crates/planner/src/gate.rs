@@ -2,6 +2,7 @@
 //! Owns the limit below which nothing is built, and the question that is asked instead.
 
 use super::account::{Account, But, Fate, account_but};
+use super::compile::Made;
 use super::read::with_answers;
 use agentctl_base::question::Question;
 use agentctl_n8n::Workflow;
@@ -24,6 +25,7 @@ pub(super) fn judge(
     language: &str,
     workflows: &[&Workflow],
     change: bool,
+    made: &[Made],
 ) -> Account {
     let asked = with_answers(request, answers);
     let stands = asked.find(request.trim());
@@ -32,7 +34,12 @@ pub(super) fn judge(
         None => 0..0,
     };
     let change = change.then(|| super::modify::words_of_changes(&asked, language));
-    account_but(&asked, language, workflows, &But { answered, change })
+    let but = But {
+        answered,
+        change,
+        made: made.to_vec(),
+    };
+    account_but(&asked, language, workflows, &but)
 }
 
 /// Whether too little of it is understood for anything to be built.

@@ -186,8 +186,16 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     let mut questions = reading.questions;
     let mut refusal = reading.refusal;
     let language = &reading.plan.language;
-    let account = gate::judge(request, &known.answers, language, &[&built.workflow], false)
-        .without_gaps(&reading.plan.unread, &built);
+    let built_of = &built.made;
+    let account = gate::judge(
+        request,
+        &known.answers,
+        language,
+        &[&built.workflow],
+        false,
+        built_of,
+    )
+    .without_gaps(&reading.plan.unread, &built);
     let empty = does_nothing(&reading.plan);
     let guess = gate::too_little(&account);
     if refusal.is_none() && (empty || guess) {
@@ -476,8 +484,14 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
         let Plan {
             language, unread, ..
         } = plan(input);
-        let account =
-            judged(input, &language, &[&compiled.workflow], false).without_gaps(&unread, &compiled);
+        let account = judged(
+            input,
+            &language,
+            &[&compiled.workflow],
+            false,
+            &compiled.made,
+        )
+        .without_gaps(&unread, &compiled);
         let mut said = notes(input, compiled.notes);
         if !account.judged {
             let unused = cover::unused(&asked(input), &[&compiled.workflow]);
@@ -504,6 +518,7 @@ fn judged(
     language: &str,
     workflows: &[&Workflow],
     change: bool,
+    made: &[compile::Made],
 ) -> Account {
     let answers = by_topic(&answers(input));
     gate::judge(
@@ -512,6 +527,7 @@ fn judged(
         language,
         workflows,
         change,
+        made,
     )
 }
 
@@ -531,7 +547,7 @@ fn changed(
     let mut account = match (evidence::repair(input), &after) {
         (None, Ok(after)) => {
             let made = !modification.ops.is_empty();
-            judged(input, &modification.language, &[existing, after], made)
+            judged(input, &modification.language, &[existing, after], made, &[])
         }
         _ => Account::unjudged(),
     };

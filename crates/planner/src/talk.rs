@@ -60,6 +60,7 @@ fn made(message: &str, catalog: &Catalog) -> Meant {
         language,
         &[&built.workflow],
         false,
+        &built.made,
     );
     if does_nothing(&reading.plan) || gate::too_little(&account) {
         return Meant::Ask(gate::question(message, &account, language).text);

@@ -339,6 +339,12 @@ impl Evidence {
         })
     }
 
+    /// Whether the parameters hold all words of a name, as they stand there.
+    pub(super) fn names(&self, name: &str) -> bool {
+        let name = name.to_lowercase();
+        words(&name).all(|w| self.words.contains_key(w) || self.near(w))
+    }
+
     /// A word of at least four letters that differs by its ending only.
     fn near(&self, word: &str) -> bool {
         const SHORTEST: usize = 4;

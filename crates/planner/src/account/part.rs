@@ -181,12 +181,8 @@ impl Event {
 /// The words that are names of things ("in list Done"), where their clauses use them so.
 pub(super) fn names(chart: &Chart, times: &[TimeSpan]) -> HashSet<usize> {
     let clauses = clauses(chart, times);
-    let named = clauses
-        .iter()
-        .flat_map(|c| c.phrases())
-        .flat_map(|p| &p.names);
-    let words = named.copied().filter(|at| chart.item(*at).verb().is_some());
-    words.collect()
+    let phrases = clauses.iter().flat_map(|c| c.phrases());
+    phrases.flat_map(|p| &p.names).copied().collect()
 }
 
 /// Reads the clauses that tell when the workflow starts: "when a card is moved …".

@@ -81,6 +81,8 @@ pub(super) struct Draft<'a> {
     pub origins: Vec<Origin>,
     /// What could not be told from the request and the records at hand, in the request's words.
     pub gaps: RefCell<Vec<String>>,
+    /// Nodes by the part of the request that each step is of.
+    pub made: Vec<super::Made>,
     /// Plan step → the origin that its output is.
     pub by_step: HashMap<String, usize>,
     space: Uuid,
@@ -97,6 +99,7 @@ impl<'a> Draft<'a> {
             notes: Vec::new(),
             origins: Vec::new(),
             gaps: RefCell::default(),
+            made: Vec::new(),
             by_step: HashMap::new(),
             space: Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()),
             counter: 0,

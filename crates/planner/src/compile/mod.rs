@@ -71,6 +71,15 @@ pub struct Compiled {
     pub notes: Vec<String>,
     /// What of the request could not be told when it was compiled: the workflow is a draft where there is any.
     pub gaps: Vec<String>,
+    /// What was made of each part of the request that a step is of.
+    pub made: Vec<Made>,
+}
+
+/// A part of a request, as it stands there, and the names of the nodes that were made of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Made {
+    pub said: String,
+    pub nodes: Vec<String>,
 }
 
 /// Compiles a plan.
@@ -104,5 +113,6 @@ pub fn compile(plan: &Plan, catalog: &Catalog) -> Compiled {
         todo: draft.todo,
         notes: draft.notes,
         gaps: draft.gaps.into_inner(),
+        made: draft.made,
     }
 }

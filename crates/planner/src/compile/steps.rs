@@ -27,6 +27,22 @@ impl Draft<'_> {
     }
 
     pub(super) fn step(&mut self, step: &Step, at: At) -> At {
+        let before = self.workflow.nodes.len();
+        let at = self.written(step, at);
+        let known: Vec<&String> = self.made.iter().flat_map(|m| &m.nodes).collect();
+        let nodes = self.workflow.nodes.iter().skip(before);
+        let nodes: Vec<String> = nodes
+            .map(|n| n.name().to_owned())
+            .filter(|n| !known.contains(&n))
+            .collect();
+        self.made.push(super::Made {
+            said: step.said.clone(),
+            nodes,
+        });
+        at
+    }
+
+    fn written(&mut self, step: &Step, at: At) -> At {
         match &step.does {
             Does::Service {
                 service,

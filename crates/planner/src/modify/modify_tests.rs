@@ -415,7 +415,7 @@ fn missing(request: &str) -> Vec<String> {
     let after = edit::apply(&before, &made.ops, &mut new_id).expect("operations that apply");
     let none = indexmap::IndexMap::new();
     let both = [&before, &after];
-    let mut account = crate::gate::judge(request, &none, &made.language, &both, true);
+    let mut account = crate::gate::judge(request, &none, &made.language, &both, true, &[]);
     account.leaves_out(&made.unread);
     account.missing
 }
