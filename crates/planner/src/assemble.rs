@@ -118,6 +118,8 @@ struct Topic {
     many: bool,
     /// The labels that a classification gives.
     labels: Vec<String>,
+    /// The step in which a model wrote last.
+    wrote: Option<String>,
 }
 
 impl<'a> Reading<'a> {
@@ -147,8 +149,12 @@ impl<'a> Reading<'a> {
 
     fn step(&mut self, said: &str, does: Does) -> Step {
         self.steps += 1;
+        let id = format!("s{}", self.steps);
+        if matches!(does, Does::Llm { .. }) {
+            self.topic.wrote = Some(id.clone());
+        }
         Step {
-            id: format!("s{}", self.steps),
+            id,
             said: said.to_owned(),
             does,
             name: None,

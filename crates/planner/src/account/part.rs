@@ -2,7 +2,8 @@
 
 use super::{Fate, Word};
 use crate::chart::{Chart, Item};
-use crate::clause::{Intro, clauses};
+use crate::clause::{Intro, Phrase, clauses};
+use crate::lex::Class;
 use crate::spot::Kind;
 use crate::time::TimeSpan;
 use std::collections::{HashMap, HashSet};
@@ -188,7 +189,24 @@ pub(super) fn names(chart: &Chart, times: &[TimeSpan]) -> HashSet<usize> {
 /// Reads the clauses that tell when the workflow starts: "when a card is moved …".
 pub(super) fn event(chart: &Chart, times: &[TimeSpan]) -> Event {
     let mut event = Event::default();
-    for clause in clauses(chart, times) {
+    let clauses = clauses(chart, times);
+    // "each new item": what is new is what came.
+    let fresh = |p: &&Phrase| {
+        let new = |at: &usize| {
+            chart
+                .item(*at)
+                .sense(Class::Adjective)
+                .is_some_and(|a| a.kind() == "new")
+        };
+        let each = |at: &usize| at.checked_sub(1).is_some_and(|b| chart.item(b).is("quant"));
+        let bare = p.names.is_empty() && p.service.is_none();
+        bare && p.states.iter().any(new) && p.states.iter().any(each)
+    };
+    let phrases = clauses.iter().flat_map(|c| c.phrases());
+    event
+        .told
+        .extend(phrases.filter(fresh).filter_map(|p| p.head));
+    for clause in clauses {
         let Some(verb) = &clause.verb else {
             continue;
         };

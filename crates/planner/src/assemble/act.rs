@@ -1,6 +1,7 @@
 //! One clause as steps: its frame says what is done, its phrases say to what.
 
 use super::{Reading, arg, field, on};
+use crate::chart::Item;
 use crate::clause::{Clause, Phrase};
 use crate::lex::Class;
 use crate::lexicon::ServiceEntry;
@@ -325,6 +326,12 @@ impl Reading<'_> {
             "STORE" | "WRITE" if self.fills_column(clause) => {
                 self.on_service(i, clause, frame, Verb::Update)
             }
+            "STORE" | "WRITE" | "UPDATE" if self.handed_back(clause).is_some() => {
+                self.give_back(i, clause)
+            }
+            "MOVE" | "COPY" if self.moved_from(clause).is_some() => {
+                self.move_over(i, clause, frame)
+            }
             "STORE" | "ARCHIVE" | "SYNC" | "EXPORT" => self.store(i, clause, frame),
             "CREATE" | "DRAFT" => self.create(i, clause, frame),
             "UPDATE" => self.on_service(i, clause, frame, Verb::Update),
@@ -408,6 +415,87 @@ impl Reading<'_> {
         };
         let made = self.written(i, clause, service, verb);
         steps.push(made);
+        steps
+    }
+
+    /// "write the summary back to the page": the service of what started the workflow, where a clause names no other and is about
+    /// the very thing that it came with.
+    fn handed_back(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
+        let came = self.concept_of_trigger()?;
+        let place = |p: &Phrase| {
+            let there = matches!(p.prep.as_str(), "to" | "into" | "in" | "on" | "");
+            there && self.concept(p) == came && p.states.is_empty()
+        };
+        let named = clause.phrases().any(|p| p.service.is_some());
+        let service = self.trigger_service().filter(|_| !named)?;
+        clause.after.iter().any(place).then_some(service)
+    }
+
+    /// What the trigger's service brings ("page", "deal").
+    fn concept_of_trigger(&self) -> Option<&str> {
+        self.plan.triggers.iter().find_map(|t| match t {
+            Trigger::Service { object, .. } => object.as_deref(),
+            _ => None,
+        })
+    }
+
+    /// The thing that came is changed: by what the clause gives it, or by what a model just wrote.
+    fn give_back(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        let Some(service) = self.handed_back(clause) else {
+            return Vec::new();
+        };
+        let mut step = self.written(i, clause, service, Verb::Update);
+        let wrote = self.topic.wrote.clone();
+        if let (Does::Service { args, .. }, Some(of)) = (&mut step.does, wrote) {
+            let came = self.concept_of_trigger().unwrap_or_default().to_owned();
+            let given = clause.after.iter().find(|p| {
+                let gives = matches!(p.prep.as_str(), "" | "with") && p.service.is_none();
+                gives && p.head.is_some() && self.concept(p) != came
+            });
+            let Some(name) = given.map(|p| self.field_name(p)) else {
+                // "write it back to the deal": into which field, nobody says.
+                let said = self.said(clause);
+                self.plan.unread.push(said);
+                return vec![step];
+            };
+            args.retain(|a| !matches!(&a.role, Role::Field(f) if *f == name));
+            let value = Val::Field {
+                name: "text".into(),
+                of: Some(of),
+            };
+            args.push(arg(Role::Field(name), value));
+        }
+        vec![step]
+    }
+
+    /// The service whose files go to another one.
+    fn moved_from(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
+        let files = |s: &&'static ServiceEntry| s.is("files") && !s.actions.is_empty();
+        let to = |p: &&Phrase| matches!(p.prep.as_str(), "to" | "into" | "onto" | "in" | "on");
+        let target = clause
+            .after
+            .iter()
+            .filter(to)
+            .find_map(|p| p.service.filter(files))?;
+        let from = clause.phrases().filter(|p| p.prep == "from");
+        let from = from.filter_map(|p| p.service).find(files);
+        let before = crate::cut::before(&self.chart.items, clause.from);
+        let named = || before.iter().rev().filter_map(Item::service).find(files);
+        let source = from.or_else(named)?;
+        (source.key != target.key).then_some(source)
+    }
+
+    /// Files are stored in another service; what is moved is deleted where it was.
+    fn move_over(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        let source = self.moved_from(clause);
+        let mut steps = self.store(i, clause, "STORE");
+        if frame == "MOVE"
+            && !steps.is_empty()
+            && let Some(source) = source
+        {
+            let object = Some("file".to_owned());
+            steps.push(self.step("", on(source, Verb::Delete, object, Vec::new())));
+        }
         steps
     }
 

@@ -484,7 +484,7 @@ impl Reading<'_> {
     }
 
     /// "the subject contains 'x'", "'x' is in the subject", "labelled 'x'".
-    fn contained(&self, clause: &Clause) -> Option<Cond> {
+    pub(super) fn contained(&self, clause: &Clause) -> Option<Cond> {
         let quote = |p: &&Phrase| p.literal(self.chart, Kind::Quote).is_some();
         let name = |p: &Phrase| p.names.first().map(|n| lit(self.name(*n)));
         if clause.calls("INCLUDE") {

@@ -8,13 +8,6 @@ use crate::spot::Kind;
 impl Reading<'_> {
     /// Reads from a service or an address; what narrows it down becomes a filter after it.
     pub(super) fn fetch(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
-        let read_by_trigger = || {
-            self.trigger_service()
-                .is_some_and(|s| s.key == "rssFeedRead")
-        };
-        if self.is_watched(clause) && read_by_trigger() {
-            return Vec::new();
-        }
         if let Some(read) = self.feed(clause) {
             // What is asked for again and again is handled once, where only new entries are meant.
             let new = |p: &Phrase| p.states.iter().any(|s| self.is_fresh(*s));

@@ -626,9 +626,6 @@ impl Reading<'_> {
         let (i, service) = (event.at, event.service);
         self.starts_at = Some(i);
         let clause = self.clause_at(i).clone();
-        if self.is_watched(&clause) {
-            self.set_used(i, true);
-        }
         let written = self.written_to(&clause, i);
         let object = match written {
             true => Some("message".to_owned()),
@@ -705,8 +702,11 @@ impl Reading<'_> {
         let done = |v: &crate::clause::Use| {
             i == 0 && v.passive && !must && !elsewhere && !clause.before.is_empty()
         };
-        let spent =
-            clause.intro != Intro::None || clause.verb.as_ref().is_none_or(|v| tells(v) || done(v));
+        // "If a message contains 'urgent'": what starts it is also tested.
+        let tested = clause.intro == Intro::If && self.contained(&clause).is_some();
+        let spent = self.is_watched(&clause)
+            || clause.intro != Intro::None && !tested
+            || !tested && clause.verb.as_ref().is_none_or(|v| tells(v) || done(v));
         self.set_used(i, spent);
     }
 

@@ -22,6 +22,16 @@ fn sends(service: &ServiceEntry) -> bool {
 }
 
 impl Reading<'_> {
+    /// "email it", "mail each new file": what is sent is the file that started the workflow.
+    fn hands_file(&self, clause: &Clause) -> bool {
+        let files = self.trigger_service().is_some_and(|s| s.is("files"));
+        let came = |p: &Phrase| {
+            let file = p.pronoun.is_some() || self.kind(p) == "file";
+            p.prep.is_empty() && p.service.is_none() && file
+        };
+        files && clause.after.iter().any(came)
+    }
+
     /// "Everyone else gets a mail", "the customer gets …", "#sales should get a post": somebody is given a message.
     pub(super) fn is_given(&self, clause: &Clause) -> bool {
         let subject = clause.intro == crate::clause::Intro::Else
@@ -154,7 +164,8 @@ impl Reading<'_> {
                 .into_iter()
                 .filter(|a| matches!(a.role, Role::Title | Role::Priority | Role::Text)),
         );
-        if filed || clause.phrases().any(|p| self.concept(p) == "attachment") {
+        let handed = service.is("mail") && self.hands_file(clause);
+        if filed || handed || clause.phrases().any(|p| self.concept(p) == "attachment") {
             args.push(arg(Role::Attachment, lit("data")));
         }
         // Who is written to by an address of each item is written to for each; so is who "for each order" tells something.

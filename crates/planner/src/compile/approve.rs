@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::super::plan::{Arg, Role, Service, Step, Val, Verb};
 use super::data::Origin;
 use super::draft::{At, Draft};
+use super::fill::Target;
 use super::message::{raw, take};
 use super::place::object;
 use super::service::{Call, short_of};
@@ -84,7 +85,16 @@ impl Draft<'_> {
             .iter()
             .position(|a| a.role == Role::TimeRange)
             .map(|i| args.remove(i));
-        self.fill(at, &facts, &mut params, &args, &short);
+        self.fill(
+            at,
+            &facts,
+            &mut params,
+            &args,
+            Target {
+                node_type,
+                name: &short,
+            },
+        );
         let options = params.entry("options").or_insert_with(|| json!({}));
         if let (Some(seconds), Some(options)) = (
             limit.and_then(|a| whole_seconds(&a.value)),

@@ -124,7 +124,14 @@ impl Draft<'_> {
     }
 
     fn age(&mut self, at: &At, field: &Val, older: bool, seconds: u64) -> Value {
-        let left = self.value(at, field);
+        let left = match field {
+            // Which date is meant was not said: when the record came about, else when it changed.
+            Val::Field { name, of: None } if name == "date" => ["date", "created", "modified"]
+                .iter()
+                .find_map(|name| self.has_field(at, name))
+                .map_or_else(|| self.value(at, field), |js| Value::from(expression(&js))),
+            _ => self.value(at, field),
+        };
         let right = expression(&format!(
             "{}.toISO()",
             now(-i64::try_from(seconds).unwrap_or(i64::MAX))

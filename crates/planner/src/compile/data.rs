@@ -32,6 +32,8 @@ pub(super) struct Origin {
     pub closed: bool,
     /// The fields are those of a service's own records.
     pub of_service: bool,
+    /// The node whose items these are once more.
+    pub again: Option<String>,
 }
 
 impl Origin {

@@ -289,7 +289,12 @@ fn trigger_shape(short: &str) -> Option<Shape> {
             &[("row number", "row_number")],
         ),
         "airtableTrigger" => Shape("fields", AsSaid, "record row airtable", &[]),
-        "airtable" => Shape("", AsSaid, "record row airtable", &[("id|record id", "id")]),
+        "airtable" => Shape(
+            "",
+            AsSaid,
+            "record row airtable",
+            &[("id|record id", "id"), ("created", "createdTime")],
+        ),
         "notionTrigger" | "notion" => Shape(
             "",
             Snake,
@@ -446,13 +451,36 @@ fn trigger_shape(short: &str) -> Option<Shape> {
                 ("owner", "owners[0].emailAddress"),
             ],
         ),
-        "dropbox"
-        | "microsoftOneDrive"
+        "dropbox" => Shape(
+            "",
+            Camel,
+            "file folder",
+            &[
+                ("name|file name|title", "name"),
+                ("path|file path", "pathDisplay"),
+                ("id|file id", "id"),
+                ("size", "contentSize"),
+                ("type", "type"),
+                ("modified|changed", "lastModifiedServer"),
+            ],
+        ),
+        "ftp" => Shape(
+            "",
+            Camel,
+            "file folder",
+            &[
+                ("name|file name|title", "name"),
+                ("path|file path", "path"),
+                ("size", "size"),
+                ("type", "type"),
+                ("modified|changed", "modifyTime"),
+            ],
+        ),
+        "microsoftOneDrive"
         | "microsoftOneDriveTrigger"
         | "nextCloud"
         | "box"
         | "boxTrigger"
-        | "ftp"
         | "googleCloudStorage" => Shape(
             "",
             Snake,

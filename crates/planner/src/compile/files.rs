@@ -319,11 +319,36 @@ impl Draft<'_> {
             }
             at = at.from(&merge, 0);
         }
-        let code = format!("return $({}).all();", words::js_string(&node));
+        let code = format!(
+            "return $({}).all();",
+            words::js_string(&self.last_sieve(node.clone()))
+        );
         let back = self.code(&at, "Back to the files", &code, false);
-        let origin = self.origins.get(index).cloned().unwrap_or_default();
+        let mut origin = self.origins.get(index).cloned().unwrap_or_default();
+        origin.again = origin.again.or(Some(node));
         let next = self.produce(&at, &back, None, origin);
         At { many: true, ..next }
+    }
+
+    /// The last of the nodes right behind one that only let some of its items through.
+    fn last_sieve(&self, node: String) -> String {
+        const SIEVES: &[&str] = &["removeDuplicates", "filter", "limit"];
+        let mut last = node;
+        for _ in 0..self.workflow.nodes.len() {
+            let next: Vec<&str> = self
+                .workflow
+                .edges()
+                .filter(|(from, kind, ..)| *from == last && *kind == "main")
+                .map(|(.., to)| to.node.as_str())
+                .collect();
+            let [only] = next.as_slice() else { break };
+            let sieve = self.workflow.nodes.iter().find(|n| n.name() == *only);
+            if !sieve.is_some_and(|n| SIEVES.contains(&agentctl_n8n::short_type(n.node_type()))) {
+                break;
+            }
+            last = (*only).to_owned();
+        }
+        last
     }
 
     /// One item for each file of an item, in the field `data`.

@@ -50,6 +50,14 @@ struct Wish<'a> {
     done: bool,
 }
 
+/// The node whose parameters are filled.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target<'a> {
+    pub node_type: &'a str,
+    /// What it is called where something of it is left to do.
+    pub name: &'a str,
+}
+
 impl Draft<'_> {
     /// Completes `params` of a node from the arguments and the data at hand. `object` helps to name what is missing.
     pub(super) fn fill(
@@ -58,7 +66,7 @@ impl Draft<'_> {
         facts: &Facts,
         params: &mut Map<String, Value>,
         args: &[Arg],
-        node: &str,
+        node: Target<'_>,
     ) {
         let mut wishes: Vec<Wish<'_>> = args
             .iter()
@@ -79,7 +87,10 @@ impl Draft<'_> {
         self.fill_required(at, facts, params, node);
         for wish in wishes.iter().filter(|w| !w.done) {
             if let Role::Field(name) = &wish.arg.role {
-                self.note(format!("{node}: no parameter for {name:?} was found"));
+                self.note(format!(
+                    "{}: no parameter for {name:?} was found",
+                    node.name
+                ));
             }
         }
     }
@@ -278,6 +289,11 @@ impl Draft<'_> {
         let Some((group, key, value_name)) = pair_names(&property) else {
             return;
         };
+        if ["id", "fieldId", "customFieldId"].contains(&key.as_str()) {
+            // A name is no id of a field: what has no field of its own is told in the text.
+            self.fill_text(facts, params, wishes);
+            return;
+        }
         let mut list = Vec::new();
         for wish in wishes
             .iter_mut()
@@ -306,13 +322,46 @@ impl Draft<'_> {
         }
     }
 
+    /// What has no field of its own, as lines of the text that a record has.
+    fn fill_text(&self, facts: &Facts, params: &mut Map<String, Value>, wishes: &mut [Wish<'_>]) {
+        const TEXTS: &[&str] = &["description", "content", "body", "text", "notes"];
+        let text = |p: &&Property| {
+            p.kind == PropertyKind::String
+                && TEXTS.contains(&p.name.as_str())
+                && !params.contains_key(&p.name)
+        };
+        let Some(place) = shown(facts, params)
+            .into_iter()
+            .find(text)
+            .map(|p| p.name.clone())
+        else {
+            return;
+        };
+        let mut lines = Vec::new();
+        for wish in wishes
+            .iter_mut()
+            .filter(|w| !w.done && matches!(w.arg.role, Role::Field(_)))
+        {
+            let name = crate::lexicon::capital(&roles::as_field(&wish.arg.role));
+            let value = wish
+                .value
+                .as_str()
+                .map_or_else(|| wish.value.to_string(), str::to_owned);
+            lines.push(format!("{name}: {}", value.trim_start_matches('=')));
+            wish.done = true;
+        }
+        let lines = lines.join("\n");
+        let sign = if lines.contains("{{") { "=" } else { "" };
+        params.insert(place, Value::String(format!("{sign}{lines}")));
+    }
+
     /// What n8n asks for and nobody gave: from the data when a field fits, else a placeholder and a word about it.
     pub(super) fn fill_required(
         &mut self,
         at: &At,
         facts: &Facts,
         params: &mut Map<String, Value>,
-        node: &str,
+        node: Target<'_>,
     ) {
         for _ in 0..3 {
             let missing: Vec<Property> = shown(facts, params)
@@ -337,7 +386,35 @@ impl Draft<'_> {
         }
     }
 
-    fn guess(&mut self, at: &At, property: &Property, node: &str) -> Option<Value> {
+    /// Whether an origin's items are those of a node's own service: another's ids say nothing there.
+    fn is_of(&self, origin: usize, node_type: &str) -> bool {
+        let name = self
+            .origins
+            .get(origin)
+            .map(|o| o.again.as_ref().unwrap_or(&o.node).as_str());
+        let made = self.workflow.nodes.iter().find(|n| Some(n.name()) == name);
+        let service = |t: &str| {
+            let has = |list: &Vec<String>| list.iter().any(|own| own == t);
+            crate::lexicon::services()
+                .iter()
+                .find(|s| has(&s.actions) || has(&s.triggers))
+                .map(|s| s.key.as_str())
+        };
+        made.is_none_or(|n| {
+            n.node_type() == node_type || service(n.node_type()) == service(node_type)
+        })
+    }
+
+    /// The id of the record at hand, where a label asks for one of its kind ("File", "Deal to Update").
+    fn own_id(&self, at: &At, label: &str, node_type: &str) -> Option<String> {
+        let subject = self.subject(at).filter(|i| self.is_of(*i, node_type))?;
+        let kind = self.origins.get(subject)?.about.first()?;
+        let asked = words(label).into_iter().any(|w| w == *kind);
+        asked.then(|| self.has_field(at, "id")).flatten()
+    }
+
+    fn guess(&mut self, at: &At, property: &Property, target: Target<'_>) -> Option<Value> {
+        let node = target.name;
         let label = if property.label.is_empty() {
             property.name.clone()
         } else {
@@ -372,7 +449,11 @@ impl Draft<'_> {
                 }
                 let id = words(&property.name).last().is_some_and(|w| w == "id")
                     || words(&label).iter().any(|w| w == "id");
-                if id && let Some(subject) = self.subject(at) {
+                if id
+                    && let Some(subject) = self
+                        .subject(at)
+                        .filter(|i| self.is_of(*i, target.node_type))
+                {
                     let js = self.at_origin(at, subject, "id");
                     return shape(property, &super::expr::expression(&js));
                 }
@@ -425,6 +506,10 @@ impl Draft<'_> {
                 None
             }
             PropertyKind::ResourceLocator => {
+                if let Some(js) = self.own_id(at, &label, target.node_type) {
+                    let value = super::expr::expression(&js);
+                    return Some(json!({"__rl": true, "mode": "id", "value": value}));
+                }
                 self.todo("id", node, format!("choose {label:?}"));
                 Some(place::locator(
                     property,

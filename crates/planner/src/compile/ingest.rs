@@ -8,6 +8,7 @@ use super::ai::{AI, embeddings_type};
 use super::data::Origin;
 use super::draft::{At, Draft};
 use super::facts::shown;
+use super::fill::Target;
 use super::place::object;
 use super::words::fold;
 use agentctl_n8n::catalog::PropertyKind;
@@ -79,7 +80,15 @@ impl Draft<'_> {
             };
             params.insert(slot.name.clone(), value);
         }
-        self.fill_required(&At::start(), &facts, params, "Knowledge");
+        self.fill_required(
+            &At::start(),
+            &facts,
+            params,
+            Target {
+                node_type: "",
+                name: "Knowledge",
+            },
+        );
     }
 
     /// An embedding model below a store.

@@ -9,6 +9,7 @@ use super::choose::{self, Choice};
 use super::draft::{At, Draft};
 use super::facts::{Facts, shown};
 use super::fields::{answer_of, origin_of};
+use super::fill::Target;
 use super::place::object;
 use super::words::{capital, fold};
 use agentctl_n8n::catalog::Property;
@@ -277,7 +278,16 @@ impl Draft<'_> {
         if reading && state.is_some_and(|s| crate::states::shows(call.short, s)) {
             args.retain(|a| a.role != Role::Status);
         }
-        self.fill(at, &facts, &mut params, &args, &name);
+        self.fill(
+            at,
+            &facts,
+            &mut params,
+            &args,
+            Target {
+                node_type: call.node_type,
+                name: &name,
+            },
+        );
         self.sift(&facts, said, &mut params);
         if reading {
             crate::states::narrow(call.short, call.object, call.said, state, &mut params);

@@ -7,6 +7,7 @@ use super::super::plan::{Arg, Does, Service, Step, Tool, Val, Verb};
 use super::ai::AI;
 use super::data::Origin;
 use super::draft::{At, Draft};
+use super::fill::Target;
 use super::place::object;
 use super::service::{Call, short_of};
 use super::words::{self, capital, fold};
@@ -303,7 +304,16 @@ impl Draft<'_> {
             tool: Some(tool.inputs.clone()),
             ..At::start()
         };
-        self.fill(&place, &facts, params, &args, short);
+        self.fill(
+            &place,
+            &facts,
+            params,
+            &args,
+            Target {
+                node_type: "",
+                name: short,
+            },
+        );
     }
 
     fn builtin_tool(&mut self, tool: &Tool, builtin: &str, parent: &str) {

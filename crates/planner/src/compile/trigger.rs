@@ -8,6 +8,7 @@ use super::data::{Origin, Spelling};
 use super::draft::{At, Draft};
 use super::facts::{Facts, shown};
 use super::fields::{github_origin, origin_of};
+use super::fill::Target;
 use super::place::object;
 use super::words::{fold, words};
 use super::{schedule, signal};
@@ -386,7 +387,16 @@ impl Draft<'_> {
             .collect();
         let args = self.trigger_things(&facts, &mut params, &args);
         self.trigger_needs(&facts, &mut params, &node);
-        self.fill(&start, &facts, &mut params, &args, &node);
+        self.fill(
+            &start,
+            &facts,
+            &mut params,
+            &args,
+            Target {
+                node_type: &node_type,
+                name: &node,
+            },
+        );
         if let Some(n) = self.workflow.node_by_name_mut(&node) {
             n.edit_parameters(|p| *p = params);
         }
