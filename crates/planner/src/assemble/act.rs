@@ -365,6 +365,7 @@ impl Reading<'_> {
                     group_by: None,
                 },
             )],
+            "SPLIT" => self.parted(clause),
             "WAIT" => self.waited(clause),
             "APPROVE" | "ASK" => self.approved(clause, frame),
             "CONVERT" => self.converted(clause),
@@ -416,6 +417,23 @@ impl Reading<'_> {
         let made = self.written(i, clause, service, verb);
         steps.push(made);
         steps
+    }
+
+    /// "split the orders": one item for each of the list that a field holds.
+    fn parted(&mut self, clause: &Clause) -> Vec<Step> {
+        let list = |p: &&Phrase| {
+            let many = p.noun(self.chart).is_some_and(|n| n.form == "many");
+            p.prep.is_empty() && p.service.is_none() && many && !p.listed
+        };
+        let Some(name) = clause.after.iter().find(list).map(|p| self.field_name(p)) else {
+            return Vec::new();
+        };
+        vec![self.simple(
+            clause,
+            Does::Split {
+                field: field(&name),
+            },
+        )]
     }
 
     /// "write the summary back to the page": the service of what started the workflow, where a clause names no other and is about

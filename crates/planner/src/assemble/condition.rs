@@ -32,7 +32,21 @@ impl Reading<'_> {
         if let Cond::Compare { left, .. } = &found {
             self.topic.field = Some(left.clone());
         }
-        Some(if negated { not(found) } else { found })
+        // "the status isn't 'ok'": the helping verb is none of the clause's.
+        let denied = clause.verb.is_none()
+            && self.items(clause).iter().any(|i| i.is("neg"))
+            && matches!(
+                &found,
+                Cond::Compare {
+                    op: Cmp::Eq | Cmp::Contains,
+                    right: Val::Lit { .. },
+                    ..
+                }
+            );
+        Some(match negated || denied {
+            true => not(found),
+            false => found,
+        })
     }
 
     /// "more than 21 days and level 1", "severity = critical, status = open": several conditions in a row.
@@ -206,7 +220,12 @@ impl Reading<'_> {
             && let Some(right) = self.right(phrase)
             && let Some(left) = self.left(phrase).or_else(|| {
                 let subject = clause.before.iter().rev().find_map(|p| self.left(p));
-                subject.or_else(|| self.topic.field.clone())
+                let field = |p: &&&Phrase| self.kind(p) == "field";
+                let earlier = phrases.iter().take_while(|p| !std::ptr::eq(**p, *phrase));
+                let earlier = || earlier.filter(field).find_map(|p| self.left(p));
+                subject
+                    .or_else(earlier)
+                    .or_else(|| self.topic.field.clone())
             })
         {
             return Some(Cond::Compare {
@@ -345,6 +364,8 @@ impl Reading<'_> {
         let (from, to) = (subject.head?, value.head?);
         let is = (from + 1..to).any(|at| self.chart.item(at).is("aux"));
         let named = value.head(self.chart).is_some_and(|head| head.capital);
+        // "the status is ok": what a field is, needs no capital.
+        let named = named || self.kind(subject) == "field";
         let left = self.left(subject).filter(|_| is && named)?;
         Some(Cond::Compare {
             left,

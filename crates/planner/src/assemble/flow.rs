@@ -674,7 +674,12 @@ impl Reading<'_> {
             .take_while(|c| c.sentence == clause.sentence)
             .any(|c| matches!(c.intro, Intro::None | Intro::Else));
         if follows && !later && tree.open.is_empty() && !tree.steps.is_empty() {
-            let made = self.made_in(tree, clause.sentence, i);
+            let mut made = self.made_in(tree, clause.sentence, i);
+            // "check the address and alert me if …": what is read first is what is tested.
+            let read = made.iter().take_while(|s| super::repeat::reads(s)).count();
+            if read < made.len() {
+                tree.here().extend(made.drain(..read));
+            }
             if !made.is_empty() {
                 let step = self.step(
                     said,

@@ -129,7 +129,7 @@ impl Draft<'_> {
             Val::Field { name, of: None } if name == "date" => ["date", "created", "modified"]
                 .iter()
                 .find_map(|name| self.has_field(at, name))
-                .map_or_else(|| self.value(at, field), |js| Value::from(expression(&js))),
+                .map_or_else(|| self.value(at, field), |js| expression(&js)),
             _ => self.value(at, field),
         };
         let right = expression(&format!(

@@ -126,3 +126,24 @@ fn a_name_is_answered_for_by_its_own_part() {
     let request = "New GitHub issue with label bug -> create a Jira ticket in project CORE";
     assert_eq!(built(request).0, ["bug"]);
 }
+
+#[test]
+fn what_is_read_first_is_what_a_condition_at_the_end_tests() {
+    for said in ["isn't \"ok\"", "is not ok"] {
+        let request = format!(
+            "Every hour check https://status.example.com/api and alert #ops on Slack if the status {said}"
+        );
+        let (missing, nodes) = built(&request);
+        assert_eq!(missing, Vec::<String>::new(), "{request}");
+        let types: Vec<&str> = nodes
+            .iter()
+            .filter_map(|(t, _)| t.split('.').nth(1))
+            .collect();
+        let read = types.iter().position(|t| *t == "httpRequest");
+        let tested = types.iter().position(|t| *t == "if");
+        assert!(read < tested && tested.is_some(), "{request} {types:?}");
+        let tested = nodes.iter().find(|(t, _)| t.ends_with(".if"));
+        let not = |p: &String| p.contains("$json.status") && p.contains("notEquals");
+        assert!(tested.is_some_and(|(_, p)| not(p)), "{request} {nodes:?}");
+    }
+}
