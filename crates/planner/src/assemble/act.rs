@@ -2,7 +2,7 @@
 
 use super::{Reading, arg, field, on};
 use crate::chart::Item;
-use crate::clause::{Clause, Phrase};
+use crate::clause::{Clause, Intro, Phrase};
 use crate::lex::Class;
 use crate::lexicon::ServiceEntry;
 use crate::plan::{Arg, Does, Role, Step, Trigger, Val, Verb};
@@ -17,6 +17,11 @@ impl Reading<'_> {
             }
         }
         let next = self.clause_at(i + 1);
+        // "ask GPT to classify …": the next clause says what it is asked.
+        if next.intro == Intro::Purpose && clause.calls("ASK") && self.models(clause) {
+            self.set_used(i, true);
+            return Vec::new();
+        }
         let heads = next.colon && next.verb.is_some() && self.is_head(clause);
         if heads || self.tells_source(clause) || self.tells_of_people(clause) {
             return Vec::new();

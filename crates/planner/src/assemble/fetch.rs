@@ -2,7 +2,7 @@
 
 use super::{Reading, arg, field, lit, on};
 use crate::clause::{Clause, Phrase};
-use crate::plan::{Does, Role, Step, Verb};
+use crate::plan::{Does, Role, Step, Val, Verb};
 use crate::spot::Kind;
 
 impl Reading<'_> {
@@ -303,10 +303,16 @@ impl Reading<'_> {
                 serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(self.raw(*n))
                     .ok()
             });
-            let method = self.method(clause).unwrap_or_else(|| match &json {
-                Some(_) => "POST".to_owned(),
-                None => "GET".to_owned(),
-            });
+            // "send each one to https://…": what is given away is posted.
+            let given = ["SEND", "NOTIFY", "STORE", "PUBLISH", "EXPORT", "SYNC"];
+            let given = given.iter().any(|f| clause.calls(f));
+            let to = |p: &Phrase| p.prep == "to" && p.literal(self.chart, Kind::Url).is_some();
+            let sent = given && clause.after.iter().any(to);
+            let method = match json.is_some() || sent {
+                true => "POST",
+                false => "GET",
+            };
+            let method = self.method(clause).unwrap_or_else(|| method.to_owned());
             let body = if method == "GET" {
                 Vec::new()
             } else if let Some(json) = json {
@@ -314,10 +320,19 @@ impl Reading<'_> {
                     .map(|(k, v)| arg(Role::Field(k), lit(v)))
                     .collect()
             } else {
-                self.fields(i)
-                    .iter()
-                    .map(|f| arg(Role::Field(f.clone()), field(f)))
-                    .collect()
+                let named = self.fields(i);
+                match named.is_empty() && sent {
+                    true => vec![arg(
+                        Role::Body,
+                        Val::Expr {
+                            code: "$json".to_owned(),
+                        },
+                    )],
+                    false => named
+                        .iter()
+                        .map(|f| arg(Role::Field(f.clone()), field(f)))
+                        .collect(),
+                }
             };
             self.topic.many = true;
             let auth = self.authentication(clause);

@@ -380,6 +380,7 @@ impl Reading<'_> {
                 || clause.intro == Intro::If && i < 2
                 || self.written_to(clause, i);
             let told = told || self.is_watched(clause) || self.reported(i, clause);
+            let told = told || self.comes_to(clause);
             let nominal = verb.is_none() && clause.fresh && i < 2;
             let mails = clause
                 .phrases()
@@ -561,6 +562,22 @@ impl Reading<'_> {
                 .any(|p| p.service.is_some_and(|s| !s.triggers.is_empty()))
     }
 
+    /// "all texts received on Twilio": what comes to a service starts it.
+    fn comes_to(&self, clause: &Clause) -> bool {
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        phrases.windows(2).any(|pair| match pair {
+            [what, place] => {
+                let came = (what.from..place.from).any(|at| {
+                    let verb = self.chart.item(at).verb();
+                    verb.is_some_and(|v| v.form == "past" && v.calls("RECEIVE"))
+                });
+                let there = matches!(place.prep.as_str(), "on" | "in" | "via" | "by" | "through");
+                came && there && place.service.is_some_and(|s| !s.triggers.is_empty())
+            }
+            _ => false,
+        })
+    }
+
     /// "An issue was created in Jira: …": a first statement of what was done to something, before what follows from it.
     fn reported(&self, i: usize, clause: &Clause) -> bool {
         let done = clause
@@ -705,7 +722,7 @@ impl Reading<'_> {
         // "If a message contains 'urgent'": what starts it is also tested.
         let tested = clause.intro == Intro::If && self.contained(&clause).is_some();
         let spent = self.is_watched(&clause)
-            || clause.intro != Intro::None && !tested
+            || !matches!(clause.intro, Intro::None | Intro::Purpose) && !tested
             || !tested && clause.verb.as_ref().is_none_or(|v| tells(v) || done(v));
         self.set_used(i, spent);
     }
@@ -869,6 +886,10 @@ impl Reading<'_> {
         let said = self.said(&clause);
         let object = self.happens_to(&clause);
         let args = self.containers(&clause, service);
+        if object.as_deref().is_none_or(|o| o == "person") {
+            // "when someone subscribes": what is asked for again and again, nobody says.
+            self.plan.unread.push(said.clone());
+        }
         let step = self.step(&said, on(service, Verb::GetMany, object, args));
         self.mention(service);
         self.set_used(i, true);

@@ -114,7 +114,7 @@ impl Reading<'_> {
     }
 
     /// Whether a clause names a model as who does it.
-    fn models(&self, clause: &Clause) -> bool {
+    pub(super) fn models(&self, clause: &Clause) -> bool {
         let written = clause
             .verb
             .as_ref()

@@ -655,7 +655,7 @@ impl Draft<'_> {
     }
 
     pub(super) fn transcribe_step(&mut self, step: &Step, provider: Option<&str>, at: At) -> At {
-        let mut at = at;
+        let mut at = self.fetched(step, at);
         // a chat's voice message is fetched first
         let telegram = at.seen.iter().rev().copied().find(|i| {
             self.origins

@@ -57,6 +57,7 @@ impl Draft<'_> {
             verb: Verb::Send,
             object: "message",
             said,
+            order: said,
         };
         if args.iter().all(|a| a.role != Role::Text) {
             let about = self.about_item(at, said);

@@ -500,6 +500,7 @@ impl<'a> Patch<'a> {
             verb,
             object: "",
             said: &service.said,
+            order: "",
         };
         let (params, _, name) = self.draft.configure(&at, &node_type, &call, args);
         self.remove(old);

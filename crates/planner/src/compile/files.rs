@@ -122,7 +122,7 @@ impl Draft<'_> {
     }
 
     /// A file that is only named (a trigger or a list says that it is there) is downloaded before it is read.
-    fn fetched(&mut self, step: &Step, at: At) -> At {
+    pub(super) fn fetched(&mut self, step: &Step, at: At) -> At {
         if at.file || at.tool.is_some() || at.binary == "attachment_0" {
             return at;
         }

@@ -490,7 +490,14 @@ impl Draft<'_> {
             }
             None => {
                 let body = if lines.is_empty() {
-                    self.about_item(at, call.said)
+                    let order = call.order.trim();
+                    let body =
+                        self.about_item(at, if order.is_empty() { call.said } else { order });
+                    if body == order {
+                        // An order is no message: what it is to say, nobody said.
+                        self.gap(order);
+                    }
+                    body
                 } else {
                     self.lines(at, &lines)
                 };

@@ -26,7 +26,10 @@ pub(super) struct Call<'a> {
     pub short: &'a str,
     pub verb: Verb,
     pub object: &'a str,
+    /// The part of the request, with the service's name.
     pub said: &'a str,
+    /// The part of the request alone; empty where a change of a workflow asks for it.
+    pub order: &'a str,
 }
 
 fn lexicon_entry(node_type: &str) -> Option<&'static crate::lexicon::ServiceEntry> {
@@ -130,6 +133,7 @@ impl Draft<'_> {
             verb,
             object,
             said: &said,
+            order: &step.said,
         };
         if let Some(fetched) = self.fetch_files(step, &call, args, &at) {
             return fetched;

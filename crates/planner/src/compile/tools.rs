@@ -209,6 +209,7 @@ impl Draft<'_> {
             verb,
             object: of,
             said: words_said,
+            order: words_said,
         };
         let (mut params, _, name) = self.configure(place, &node_type, &call, args);
         self.ask_ai(&short, &node_type, tool, &mut params);
