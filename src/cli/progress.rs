@@ -274,10 +274,13 @@ pub fn line(event: &Event) -> Option<String> {
         )),
         Event::Said {
             text, attachment, ..
-        } => Some(match attachment {
-            None => plain_long(text),
-            Some(place) => format!("{}\n{}", plain_long(text), plain(place)),
-        }),
+        } => {
+            let said = first_line(text);
+            Some(match attachment {
+                None => said,
+                Some(place) => format!("{said}\n{}", plain(place)),
+            })
+        }
         Event::GrantsPinned { by, grants } => Some(pinned_lines(by, grants)),
         Event::Undone {
             resource,
@@ -434,6 +437,14 @@ fn arguments(raw: &str) -> String {
                 .join(" "),
         ),
         _ => plain(raw),
+    }
+}
+
+/// Of what the flow says as it goes: the whole of it stands in the answer.
+fn first_line(text: &str) -> String {
+    match text.trim_end().split_once('\n') {
+        None => plain_long(text),
+        Some((first, _)) => format!("{} …", plain_long(first.trim_end())),
     }
 }
 

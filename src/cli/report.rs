@@ -7,9 +7,9 @@ use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::questions;
 use crate::cli::words::lost;
 use agentctl_base::question::Outcome;
-use agentctl_base::untrusted::prose;
+use agentctl_base::untrusted::{self, prose};
 use agentctl_engine::policy::Grants;
-use agentctl_engine::run::RunReport;
+use agentctl_engine::run::{Reply, RunReport};
 use agentctl_n8n::{Workflow, catalog::Catalog, needs};
 use agentctl_n8n_tools::report::{Built, QA_REPORT, QaReport, WORKFLOW};
 use console::style;
@@ -20,6 +20,9 @@ use serde_json::{Value, json};
 pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> String {
     let mut out = String::new();
     let made = Built::of(&report.made, &report.lost);
+    for reply in &report.messages {
+        said(reply, &mut out);
+    }
     if report.outcome == Outcome::Draft {
         draft::told(report, &made, &mut out);
     }
@@ -66,6 +69,16 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
     }
     ending(report, &made, &mut out);
     out
+}
+
+/// A message of the flow as it was written, its lines kept: who asked for a report in Markdown can read it on as that.
+fn said(reply: &Reply, out: &mut String) {
+    out.push_str(untrusted::text(&reply.text).trim_end());
+    out.push('\n');
+    if let Some(place) = &reply.attachment {
+        out.push_str(&format!("{}\n", plain(place)));
+    }
+    out.push('\n');
 }
 
 /// One line for each entry; a plan without any is said too.

@@ -71,6 +71,22 @@ fn claims_have_sources_and_verdicts_and_the_report_says_nothing_else() {
 }
 
 #[test]
+fn a_report_for_people_is_on_stdout_as_it_was_written() {
+    let project = Project::new();
+    let question = "How long is the heating network of Norrfeld?";
+    let whole = asked(&project, &[question]).json();
+    let report = whole["output"]["report_markdown"].as_str().unwrap();
+    assert!(report.lines().count() > 5, "{report}");
+    let mut command = project.command(&["run", "research", question]);
+    command.env_remove("AGENTCTL_TOOLS");
+    let ran = Ran::from(command.output().unwrap());
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.stdout.trim_end(), report.trim_end());
+    let told = ran.stderr.lines().filter(|line| line.contains(question));
+    assert_eq!(told.collect::<Vec<_>>(), [format!("# {question} …")]);
+}
+
+#[test]
 fn a_folder_is_read_in_place_of_the_documents_of_the_pack() {
     let project = Project::new();
     let folder = project.path().join("papers");
