@@ -401,7 +401,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         pack: written.packs.default,
         orchestrators: written.packs.orchestrators,
         sessions_url_env: written.sessions.url_env,
-        serve: written.serve,
+        serve: written.serve.checked(&lines, origin)?,
         backend: written.n8n.backend,
         plain_http,
     })

@@ -1,9 +1,12 @@
 //! `[serve]`: where the server listens, what it serves and to whom. Secrets do not stand here: what holds each one does.
 
+use super::{ConfigError, Lines, Origin};
 use agentctl_host::home::variable;
+use agentctl_host::reach::Addresses;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use toml::Spanned;
 
 /// The settings of `agentctl serve`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -30,6 +33,9 @@ pub struct Serve {
     pub page: bool,
     /// Whose tools `/mcp` serves; None: there is no such door.
     pub mcp: Option<McpTools>,
+    /// Of the user's own file alone: what of this machine and of private networks clients may have told of their tasks.
+    #[serde(default)]
+    pub push_addresses: Vec<Spanned<String>>,
     #[serde(default)]
     pub clients: IndexMap<String, Client>,
 }
@@ -91,6 +97,26 @@ pub struct Basic {
 }
 
 impl Serve {
+    /// Error: an address that is none, or that a project lists.
+    pub(super) fn checked(self, lines: &Lines<'_>, origin: Origin) -> Result<Serve, ConfigError> {
+        for address in &self.push_addresses {
+            let at = address.span().start;
+            if origin == Origin::Project {
+                let message = "[serve] push_addresses stands in your own config.toml, not in a project's agentctl.toml: a project does not say which addresses of your network others may reach";
+                return Err(lines.error(at, message));
+            }
+            Addresses::of([address.get_ref().as_str()])
+                .map_err(|e| lines.error(at, e.to_string()))?;
+        }
+        Ok(self)
+    }
+
+    /// The addresses that were checked when they were read.
+    pub fn pushed_to(&self) -> Addresses {
+        let written = self.push_addresses.iter();
+        Addresses::of(written.map(|address| address.get_ref().as_str())).unwrap_or_default()
+    }
+
     /// The user's own settings under those of a project.
     #[must_use]
     pub fn over(self, user: Serve) -> Serve {
@@ -110,6 +136,7 @@ impl Serve {
             tls: self.tls.or(user.tls),
             page: self.page || user.page,
             mcp: self.mcp.or(user.mcp),
+            push_addresses: user.push_addresses,
             clients,
         }
     }

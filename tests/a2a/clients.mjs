@@ -1,5 +1,6 @@
 // What the A2A client of npm's @a2a-js/sdk makes of `agentctl serve`.
 // clients.mjs URL TOKEN OTHER_TOKEN: each check ends the program with its words when it does not hold.
+import http from "node:http";
 import { Role, TaskState } from "@a2a-js/sdk";
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from "@a2a-js/sdk/client";
 import { TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
@@ -97,7 +98,41 @@ async function streamed(binding) {
   await refused(`${binding}: a task at its end cannot be watched`, UnsupportedOperationError, all(colour.resubscribeTask({ tenant: "", id: task.id })));
 }
 
+async function pushed(binding) {
+  const came = [];
+  let done;
+  const ended = new Promise((resolve) => { done = resolve; });
+  const receiver = http.createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => { body += chunk; });
+    request.on("end", () => {
+      came.push([request.headers, JSON.parse(body)]);
+      response.writeHead(204).end();
+      if (came.at(-1)[1].statusUpdate?.status.state === "TASK_STATE_COMPLETED") done();
+    });
+  });
+  await new Promise((resolve) => receiver.listen(0, "127.0.0.1", resolve));
+  const address = `http://127.0.0.1:${receiver.address().port}/told`;
+  const colour = await client("colour", binding);
+  const task = await colour.sendMessage(said("the wall"));
+  const config = { tenant: "", taskId: task.id, id: "mine", url: address, token: "shown", authentication: { scheme: "Bearer", credentials: "theirs" } };
+  const made = await colour.createTaskPushNotificationConfig(config);
+  holds(`${binding}: a receiver is named`, made.id === "mine" && made.url === address, made);
+  const listed = await colour.listTaskPushNotificationConfig({ tenant: "", taskId: task.id, pageSize: 0, pageToken: "" });
+  holds(`${binding}: and listed`, listed.configs.map((c) => c.id).join() === "mine", listed);
+  await colour.sendMessage(said("Blue", { taskId: task.id }));
+  await ended;
+  holds(`${binding}: it is told what comes from then on`, came.some(([, event]) => event.artifactUpdate?.artifact.parts[0].text === "For the wall: blue"), came);
+  holds(`${binding}: with its token and its credentials`,
+    came.every(([headers]) => headers["x-a2a-notification-token"] === "shown" && headers.authorization === "Bearer theirs"), came);
+  await colour.deleteTaskPushNotificationConfig({ tenant: "", taskId: task.id, id: "mine" });
+  const none = await colour.listTaskPushNotificationConfig({ tenant: "", taskId: task.id, pageSize: 0, pageToken: "" });
+  holds(`${binding}: and taken away`, none.configs.length === 0, none);
+  receiver.close();
+}
+
 for (const binding of ["JSONRPC", "HTTP+JSON"]) {
   await roundTrip(binding);
   await streamed(binding);
+  await pushed(binding);
 }

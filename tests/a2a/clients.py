@@ -1,17 +1,23 @@
 """What the A2A client of Python's a2a-sdk makes of `agentctl serve`. Each check ends the program with its words when it does not hold."""
 
 import asyncio
+import http.server
+import json
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import uuid
 
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types.a2a_pb2 import (
-    CancelTaskRequest, GetTaskRequest, ListTasksRequest, Message, Part, Role, SendMessageRequest, SubscribeToTaskRequest, TaskState,
+    AuthenticationInfo, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
+    ListTaskPushNotificationConfigsRequest, ListTasksRequest, Message, Part, Role, SendMessageConfiguration, SendMessageRequest, StreamResponse,
+    SubscribeToTaskRequest, TaskPushNotificationConfig, TaskState,
 )
+from google.protobuf.json_format import ParseDict
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "serve"))
@@ -26,6 +32,8 @@ may = ["turn", "read", "cancel", "approve"]
 [serve.clients.two]
 bearer_env = "OTHER_TOKEN"
 """
+# Of the user's own file: receivers on this machine may be told.
+OWN = '[serve]\npush_addresses = ["127.0.0.1"]\n'
 # A pack of a project's own, which asks its user.
 COLOUR = {
     "pack.yaml": "name: colour\ntitle: Asks for a colour\nchannels: {on_restart: finish}\n",
@@ -146,6 +154,67 @@ async def streamed(url, binding):
         holds(f"{binding}: who comes too late to watch is told", True)
 
 
+class Receiver(http.server.ThreadingHTTPServer):
+    """Takes what is pushed; the first event of each path only when it comes again."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Taken)
+        self.came, self.heard = [], threading.Condition()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.server_port}/{path}"
+
+    def until(self, path, is_so):
+        with self.heard:
+            of_path = lambda: [(headers, event) for at, headers, event in self.came if at == "/" + path]
+            self.heard.wait_for(lambda: is_so([event for _, event in of_path()]), timeout=60)
+            return of_path()
+
+
+class Taken(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        with self.server.heard:
+            is_first = all(at != self.path for at, _, _ in self.server.came)
+            self.server.came.append((self.path, self.headers, ParseDict(body, StreamResponse())))
+            self.server.heard.notify_all()
+        self.send_response(503 if is_first else 204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def completed(events):
+    return bool(events) and events[-1].status_update.status.state == TaskState.TASK_STATE_COMPLETED
+
+
+async def pushed(url, binding, receiver):
+    _, colour = await client(url, "colour", binding, streaming=False)
+    path = f"python-{binding[:4]}"
+    request = said("the wall")
+    request.configuration.CopyFrom(SendMessageConfiguration(task_push_notification_config=TaskPushNotificationConfig(
+        id="mine", url=receiver.url(path), token="shown", authentication=AuthenticationInfo(scheme="Bearer", credentials="theirs"))))
+    task, _ = await last(colour.send_message(request))
+    named = await colour.get_task_push_notification_config(GetTaskPushNotificationConfigRequest(task_id=task.id, id="mine"))
+    holds(f"{binding}: a receiver named with a message is kept", (named.id, named.url) == ("mine", receiver.url(path)), named)
+    second = await colour.create_task_push_notification_config(TaskPushNotificationConfig(task_id=task.id, url=receiver.url(path + "-2")))
+    listed = await colour.list_task_push_notification_configs(ListTaskPushNotificationConfigsRequest(task_id=task.id))
+    holds(f"{binding}: receivers are listed", sorted(c.id for c in listed.configs) == sorted(["mine", second.id]), listed)
+    await colour.delete_task_push_notification_config(DeleteTaskPushNotificationConfigRequest(task_id=task.id, id=second.id))
+    done, _ = await last(colour.send_message(said("Blue", task=task.id)))
+    came = await asyncio.to_thread(receiver.until, path, completed)
+    events = [event for _, event in came]
+    holds(f"{binding}: what was not taken is pushed again", events[0] == events[1], events)
+    holds(f"{binding}: then the question, what was said and the end",
+          [e.status_update.status.state for e in events if e.HasField("status_update")][-3:].count(TaskState.TASK_STATE_INPUT_REQUIRED) == 1
+          and [e.artifact_update.artifact.parts[0].text for e in events if e.HasField("artifact_update")] == [text(done)], events)
+    holds(f"{binding}: with its token and its credentials",
+          all((h["x-a2a-notification-token"], h["authorization"]) == ("shown", "Bearer theirs") for h, _ in came), came)
+    holds(f"{binding}: one that was deleted is told nothing", not receiver.until(path + "-2", lambda _: True), receiver.came)
+
+
 async def packs(url, binding):
     _, door = await client(url, "front-door", binding, streaming=True)
     hello, _ = await last(door.send_message(said("I want to submit a request: the monthly sales report should be made automatically")))
@@ -185,10 +254,16 @@ async def main(binary, of_node):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w") as file:
                 file.write(content)
+        own = os.path.join(folder, "home", ".config", "agentctl")
+        os.makedirs(own)
+        with open(os.path.join(own, "config.toml"), "w") as file:
+            file.write(OWN)
+        receiver = Receiver()
         with Server(binary, SETTINGS, folder) as server:
             for binding in ("JSONRPC", "HTTP+JSON"):
                 await round_trip(server.url, binding)
                 await streamed(server.url, binding)
+                await pushed(server.url, binding, receiver)
                 await packs(server.url, binding)
             envelope(server.url)
             subprocess.run(["node", of_node, server.url, TOKEN, TOKEN[::-1]], check=True)

@@ -176,7 +176,7 @@ fn case_123_a_forged_sender_a_replay_and_a_signature_of_nobody_come_to_nothing()
     }
     let back = json!({"callback_url": "http://169.254.169.254/latest"});
     let back = served.as_one(ENVELOPE, &[], &envelope("m-4", "hello", &back));
-    assert_eq!(back.json()["payload"]["reason"], "callback_not_supported");
+    assert_eq!(back.json()["payload"]["reason"], "callback_refused");
 }
 
 #[test]

@@ -37,6 +37,7 @@ mod pages;
 mod pipes;
 mod project_of_today;
 mod prompts;
+mod pushed;
 mod qa;
 mod research;
 mod room;

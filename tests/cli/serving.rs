@@ -4,7 +4,7 @@ use super::support::Project;
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
@@ -22,8 +22,16 @@ impl Drop for Served {
 
 impl Served {
     pub fn start(project: &Project) -> Served {
+        Served::of(Served::command(project))
+    }
+
+    pub fn command(project: &Project) -> Command {
         let mut command = project.command(&["serve", "--listen", "127.0.0.1:0", "--ready-json"]);
         command.env("AGENTCTL_SERVE_TOKEN", TOKEN);
+        command
+    }
+
+    pub fn of(mut command: Command) -> Served {
         let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -44,11 +52,20 @@ impl Served {
     }
 
     fn post(&self, path: &str, body: &str) -> (String, Value) {
+        self.post_with("", path, body)
+    }
+
+    /// The same of A2A.
+    pub fn call(&self, path: &str, body: &str) -> (String, Value) {
+        self.post_with("a2a-version: 1.0\r\n", path, body)
+    }
+
+    fn post_with(&self, headers: &str, path: &str, body: &str) -> (String, Value) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         write!(
             stream,
             "POST {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\nauthorization: Bearer {TOKEN}\r\n\
-             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+             {headers}content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             self.address,
             body.len()
         )
@@ -60,7 +77,7 @@ impl Served {
     }
 
     /// Asks it to stop; its exit code and what it said on stderr.
-    fn stop(mut self) -> (Option<i32>, String) {
+    pub fn stop(mut self) -> (Option<i32>, String) {
         let pid = nix::unistd::Pid::from_raw(i32::try_from(self.child.id()).unwrap());
         nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
         let mut said = String::new();

@@ -15,7 +15,8 @@ pub use card::{
 pub use fault::{Fault, Kind};
 pub use message::{Artifact, Content, Message, Part, Role};
 pub use requests::{
-    CancelTask, Configuration, GetTask, ListTasks, SendMessage, SubscribeToTask, TaskList,
+    CancelTask, Configuration, GetTask, ListTasks, PushAuthentication, PushConfig, PushList,
+    PushOf, PushesOf, SendMessage, SubscribeToTask, TaskList,
 };
 pub use task::{ArtifactUpdate, Status, StatusUpdate, StreamResponse, Task, TaskState};
 

@@ -19,7 +19,7 @@ pub struct Configuration {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted_output_modes: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_push_notification_config: Option<serde_json::Value>,
+    pub task_push_notification_config: Option<PushConfig>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history_length: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,6 +63,54 @@ pub struct TaskList {
     pub next_page_token: String,
     pub page_size: i64,
     pub total_size: i64,
+}
+
+/// Who is told of a task's events: `TaskPushNotificationConfig`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PushConfig {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    #[serde(default)]
+    pub url: String,
+    /// Shown to the receiver, so that it knows who tells it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<PushAuthentication>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PushAuthentication {
+    #[serde(default)]
+    pub scheme: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credentials: Option<String>,
+}
+
+/// One receiver of a task: what is got, and what is deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PushOf {
+    pub task_id: String,
+    pub id: String,
+}
+
+/// All of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PushesOf {
+    pub task_id: String,
+}
+
+/// The answer to it: never more than a page.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PushList {
+    pub configs: Vec<PushConfig>,
+    pub next_page_token: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -48,6 +48,11 @@ impl Key {
         self.over(purpose, parts).verify_slice(&mac).is_ok()
     }
 
+    /// A key for another use alone: from it nobody comes back to this one.
+    pub fn derived(&self, purpose: &str) -> [u8; BYTES] {
+        self.over(purpose, &[]).finalize().into_bytes().into()
+    }
+
     fn over(&self, purpose: &str, parts: &[&[u8]]) -> Hmac<Sha256> {
         // A key of any length is taken; the fallback is never reached, and would only make marks that fit nothing.
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.bytes)

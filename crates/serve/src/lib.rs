@@ -19,6 +19,7 @@ mod openai;
 mod page;
 mod places;
 mod problem;
+mod push;
 mod rate;
 mod router;
 mod runs;

@@ -5,6 +5,7 @@ use crate::clients::Clients;
 use crate::live::Live;
 use crate::mcp::McpDoor;
 use crate::once::Onces;
+use crate::push::Outbox;
 use crate::router::Noted;
 use crate::turning::Turns;
 use agentctl_base::question::Outcome;
@@ -12,6 +13,8 @@ use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{Budgets, Cancel, Cause, Effects, Models};
 use agentctl_engine::store::Project;
+use agentctl_host::key::Key;
+use agentctl_host::reach::Addresses;
 use agentctl_mcp::serve::listen::{Answers, ListenLimits, Wires, listen};
 use agentctl_mcp::serve::{Guest, Seats};
 use agentctl_sessions::{Scope, SessionError, SessionKey, Sessions};
@@ -104,6 +107,8 @@ pub struct Server {
     pub(crate) onces: Onces,
     pub(crate) seats: Seats,
     pub(crate) mcp: Option<McpDoor>,
+    /// None: nobody is told of anything.
+    pub(crate) outbox: Option<Arc<Outbox>>,
     pub(crate) started: Instant,
     /// Seconds since 1970: when it began.
     pub(crate) since: i64,
@@ -127,6 +132,7 @@ impl Server {
             turns: Turns::new(limits.turns),
             seats: Seats::new(limits.connections),
             mcp: None,
+            outbox: None,
             limits,
             live: Arc::default(),
             onces: Onces::default(),
@@ -141,6 +147,18 @@ impl Server {
     pub fn with_mcp(mut self, door: McpDoor) -> Server {
         self.mcp = Some(door);
         self
+    }
+
+    /// Tells others of tasks' events. `key` seals what they are told by; of this machine and of private networks `allow` alone is told.
+    #[must_use]
+    pub fn with_push(mut self, key: &Key, allow: Addresses) -> Server {
+        self.outbox = Outbox::new(key, allow).map(Arc::new);
+        self
+    }
+
+    /// A line of the log.
+    pub(crate) fn tell(&self, line: &serde_json::Value) {
+        (self.log)(&line.to_string());
     }
 
     /// Settles the turns that an earlier process left without an end: each is gone on with where its pack says so, else cancelled, and
@@ -199,6 +217,11 @@ impl Server {
         jiff::Timestamp::now().as_second()
     }
 
+    /// Milliseconds since 1970.
+    pub(crate) fn now_ms(&self) -> i64 {
+        jiff::Timestamp::now().as_millisecond()
+    }
+
     pub(crate) fn host<'a>(&'a self, pack: &'a ServedPack, cancel: &'a Cancel) -> Host<'a> {
         Host {
             project: &pack.project,
@@ -230,7 +253,7 @@ impl Answers for Server {
             "status": answer.status().as_u16(), "ms": u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX),
             "run": of("x-run-id"),
         });
-        (self.log)(&line.to_string());
+        self.tell(&line);
         answer
     }
 
@@ -251,5 +274,6 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) {
     let limits = server.limits.of_connections;
+    crate::push::resume(&server).await;
     listen(listener, wires, limits, server, stop).await;
 }

@@ -12,6 +12,7 @@ pub mod key;
 pub mod marks;
 pub mod n8n_history;
 pub mod postgres;
+mod pushes;
 mod queries;
 mod requests;
 mod runs;
@@ -27,6 +28,7 @@ pub use error::SessionError;
 pub use key::{Scope, SessionKey};
 pub use marks::{Foreign, Marks};
 pub use postgres::PostgresSessions;
+pub use pushes::{Push, Pushes};
 pub use requests::{Answered, Asked, Claimed, KEPT_FOR};
 pub use runs::{RunOf, RunsOf, Tenants};
 pub use session::{Begun, Erased, Finish, Finished, Message, NewMessage, Role, Session, Summary};
@@ -37,7 +39,7 @@ pub use waiting::Turn;
 pub const MOST_WAITING: u32 = 8;
 
 /// Where sessions are kept. Nothing is read or written without the whole key, except by [`Sessions::list`] with a scope.
-pub trait Sessions: Send + Sync {
+pub trait Sessions: Pushes + Send + Sync {
     /// The session's one turn, held until it is dropped; waits while another process or task has it.
     ///
     /// Errors: [`SessionError::Busy`] after `wait`; [`SessionError::Queue`] at once where [`MOST_WAITING`] wait already.

@@ -2,7 +2,7 @@
 //! a conversation in it that nobody had. A store that the user reaches by an address of their own (Postgres) needs none.
 
 use crate::requests::Row;
-use crate::{Message, Session};
+use crate::{Message, Push, Session};
 use agentctl_base::canonical::canonical;
 use agentctl_host::key::Key;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use std::{fmt, path::Path};
 const SESSION: &str = "session";
 const MESSAGE: &str = "session message";
 const REQUEST: &str = "session request";
+const PUSH: &str = "session push";
 
 /// Makes and judges the marks of one store.
 #[derive(Debug, Clone)]
@@ -82,6 +83,14 @@ impl Marks {
 
     pub(crate) fn judge_request(&self, row: &Row, mark: Option<&str>) -> Option<Foreign> {
         self.judge(REQUEST, || canonical(&serde_json::json!(row)), mark)
+    }
+
+    pub(crate) fn push(&self, push: &Push) -> Option<String> {
+        self.mark(PUSH, &canonical(&serde_json::json!(push)))
+    }
+
+    pub(crate) fn judge_push(&self, push: &Push, mark: Option<&str>) -> Option<Foreign> {
+        self.judge(PUSH, || canonical(&serde_json::json!(push)), mark)
     }
 
     fn mark(&self, purpose: &str, content: &str) -> Option<String> {

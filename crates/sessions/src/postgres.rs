@@ -126,3 +126,4 @@ fn lock_number(key: &SessionKey) -> i32 {
 }
 
 crate::queries::sessions_by_queries!(PostgresSessions);
+crate::pushes::pushes_by_queries!(PostgresSessions);

@@ -31,6 +31,7 @@ const RUN: &str = "INSERT INTO agentctl_session_runs (session, run, at) VALUES (
 const RUNS: &str = "SELECT run FROM agentctl_session_runs WHERE session = $1 ORDER BY at, run";
 const FORGET_RUNS: &str = "DELETE FROM agentctl_session_runs WHERE session = $1";
 const FORGET_REQUESTS: &str = "DELETE FROM agentctl_requests WHERE run = $1";
+const FORGET_PUSHES: &str = "DELETE FROM agentctl_pushes WHERE run = $1";
 const FORGET: &str = "DELETE FROM agentctl_sessions WHERE id = $1";
 const LIST_ALL: &str = "SELECT id, pack, tenant, user_id, conversation, version, open_run, first_seq, next_seq, created, updated \
      FROM agentctl_sessions ORDER BY updated DESC, id LIMIT $1";
@@ -60,6 +61,7 @@ fn migrations() -> Migrator {
     let mut all = Migrator::with_migrations(vec![
         sql(1, "sessions", include_str!("../sql/0001_sessions.sql")),
         sql(2, "requests", include_str!("../sql/0002_requests.sql")),
+        sql(3, "pushes", include_str!("../sql/0003_pushes.sql")),
     ]);
     all.dangerous_set_table_name("agentctl_migrations");
     all
@@ -135,6 +137,7 @@ where
         self.note_run(&mut tx, &next.id, run, now).await?;
         if let Some(request) = request {
             self.began(&mut tx, request, run).await?;
+            self.attach(&mut tx, request, run).await?;
         }
         self.commit(tx).await?;
         Ok(Begun {
@@ -225,8 +228,10 @@ where
         let runs = runs.collect::<Result<Vec<String>, _>>()?;
         for run in &runs {
             // What was answered holds what was said.
-            let asked = sqlx::query(FORGET_REQUESTS).bind(run.clone());
-            self.run_one(&mut tx, asked).await?;
+            for statement in [FORGET_REQUESTS, FORGET_PUSHES] {
+                self.run_one(&mut tx, sqlx::query(statement).bind(run.clone()))
+                    .await?;
+            }
         }
         for statement in [CLEAR, FORGET_RUNS, FORGET] {
             self.run_one(&mut tx, sqlx::query(statement).bind(found.id.clone()))

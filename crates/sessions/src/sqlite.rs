@@ -191,3 +191,4 @@ fn file_error(path: &Path, e: &dyn std::fmt::Display) -> SessionError {
 }
 
 crate::queries::sessions_by_queries!(SqliteSessions);
+crate::pushes::pushes_by_queries!(SqliteSessions);

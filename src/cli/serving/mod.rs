@@ -7,6 +7,7 @@ use super::args::{LimitOptions, ModelOptions};
 use super::conversations::store;
 use super::error::{CliError, Exit};
 use super::output::Output;
+use super::project::home;
 use super::session::{self, Session};
 use super::settings;
 use super::streams;
@@ -287,6 +288,12 @@ pub async fn server(
     let sessions = store(root, out).await?;
     let log = Box::new(|line: &str| streams::tell(&format!("{line}\n")));
     let server = Server::new(packs, sessions, plan.clients.clone(), limits, log);
+    // Without a key of the user's there is nothing to seal with: nobody is pushed to, and the cards say so.
+    let key = home(root).ok().and_then(|home| home.key().ok());
+    let server = match &key {
+        Some(key) => server.with_push(key, settings.pushed_to()),
+        None => server,
+    };
     Ok(match mcp {
         Some(door) => server.with_mcp(door),
         None => server,

@@ -50,7 +50,7 @@ fn other_agents() {
     description: Answers a question out of documents; each claim has its source, and is held against what independent sources say.
     interface: JSONRPC 1.0 at http://127.0.0.1:[PORT]/agents/research/a2a
     interface: HTTP+JSON 1.0 at http://127.0.0.1:[PORT]/agents/research/a2a/v1
-    capabilities: streams
+    capabilities: streams, pushes
     comes in by: bearer
     extension: urn:agentctl:a2a:envelope:v1
     skill: research – Research a question: Answers a question out of documents: claims with their sources, each held against what independent sources say, and a report.

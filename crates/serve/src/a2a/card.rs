@@ -82,6 +82,7 @@ pub fn of(server: &Server, pack: &ServedPack, below: bool) -> AgentCard {
         version: format!("{}+{hash}", env!("CARGO_PKG_VERSION")),
         capabilities: Capabilities {
             streaming: true,
+            push_notifications: server.outbox.is_some(),
             extensions: vec![extension(below, &manifest.name)],
             ..Capabilities::default()
         },

@@ -3,7 +3,9 @@
 
 mod card;
 mod envelope;
+mod feed;
 mod list;
+mod pushes;
 mod refused;
 mod rest;
 mod rpc;
@@ -11,6 +13,9 @@ mod said;
 mod send;
 mod stream;
 mod task;
+
+pub use envelope::{To, answer_of};
+pub use feed::{Feed, Standing};
 
 use crate::answer::Answer;
 use crate::ask::Ask;
@@ -266,18 +271,12 @@ async fn subscribe(
     }
 }
 
-/// Operations that the card does not offer.
-fn not_offered(method: &str) -> Fault {
-    match method.contains("PushNotificationConfig") {
-        true => Fault::new(
-            Kind::PushNotificationNotSupported,
-            "nothing is pushed from here: SubscribeToTask tells a task's events",
-        ),
-        false => Fault::new(
-            Kind::UnsupportedOperation,
-            "there is no other card than the public one",
-        ),
-    }
+/// What the card does not offer.
+fn no_other_card() -> Fault {
+    Fault::new(
+        Kind::UnsupportedOperation,
+        "there is no other card than the public one",
+    )
 }
 
 #[cfg(test)]

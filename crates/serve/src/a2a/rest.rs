@@ -2,16 +2,17 @@
 //! text says one and its proto the other.
 
 use super::refused::Refused;
-use super::{cancel, get, list, not_offered, send, speaks, stream, subscribe};
+use super::{cancel, get, list, no_other_card, pushes, send, speaks, stream, subscribe};
 use crate::answer::{Answer, whole};
 use crate::ask::Ask;
 use crate::router::named;
 use crate::server::{ServedPack, Server};
-use agentctl_a2a::{Fault, Kind, ListTasks, MEDIA_TYPE, SendMessage};
+use agentctl_a2a::{Fault, Kind, ListTasks, MEDIA_TYPE, PushConfig, PushOf, SendMessage};
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use hyper::{Method, StatusCode};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -67,13 +68,13 @@ async fn perform(
     let (get_, post) = (method == Method::GET, method == Method::POST);
     match parts.as_slice() {
         ["message:send"] if post => {
-            let request = message(ask, body).await?;
+            let request: SendMessage = typed(ask, body).await?;
             let tenant = tenant.or(request.tenant.as_deref());
             let (found, seen) = send::send(server, ask, pack, &request, tenant).await?;
             one(&json!({"task": seen.task}), Some(&found.run))
         }
         ["message:stream"] if post => {
-            let request = message(ask, body).await?;
+            let request: SendMessage = typed(ask, body).await?;
             let tenant = tenant.or(request.tenant.as_deref());
             let begun = send::begin(server, ask, pack, &request, tenant, false).await;
             let (found, seen) = begun?;
@@ -108,10 +109,23 @@ async fn perform(
             }
             _ => Err(unknown(method, path)),
         },
-        ["tasks", _, "pushNotificationConfigs", ..] => {
-            Err(not_offered("PushNotificationConfig").into())
+        ["tasks", task, "pushNotificationConfigs"] if post => {
+            let mut config: PushConfig = typed(ask, body).await?;
+            config.task_id = Some((*task).to_owned());
+            one(&pushes::create(server, ask, pack, &config).await?, None)
         }
-        ["extendedAgentCard"] if get_ => Err(not_offered("GetExtendedAgentCard").into()),
+        ["tasks", task, "pushNotificationConfigs"] if get_ => {
+            one(&pushes::list(server, ask, pack, task).await?, None)
+        }
+        ["tasks", task, "pushNotificationConfigs", id] if get_ => {
+            let of = receiver(task, id);
+            one(&pushes::get(server, ask, pack, &of).await?, None)
+        }
+        ["tasks", task, "pushNotificationConfigs", id] if method == Method::DELETE => {
+            pushes::delete(server, ask, pack, &receiver(task, id)).await?;
+            one(&json!({}), None)
+        }
+        ["extendedAgentCard"] if get_ => Err(no_other_card().into()),
         _ => Err(unknown(method, path)),
     }
 }
@@ -122,7 +136,19 @@ fn unknown(method: &Method, path: &str) -> Refused {
     Fault::new(Kind::MethodNotFound, told).into()
 }
 
-async fn message(ask: &Ask, body: Incoming) -> Result<SendMessage, Refused> {
+fn receiver(task: &str, id: &str) -> PushOf {
+    // Ids are of what stands in a path as it is, or as the client wrote it in percent.
+    let mut decoded = url::form_urlencoded::parse(id.as_bytes());
+    let id = decoded
+        .next()
+        .map_or_else(String::new, |(id, _)| id.into_owned());
+    PushOf {
+        task_id: task.to_owned(),
+        id,
+    }
+}
+
+async fn typed<T: DeserializeOwned>(ask: &Ask, body: Incoming) -> Result<T, Refused> {
     let (_, read) = ask
         .value_of(body, &["application/json", MEDIA_TYPE])
         .await?;

@@ -1,14 +1,17 @@
 //! The binding JSON-RPC 2.0: one call a request, its parameters as the protocol's messages.
 
 use super::refused::Refused;
-use super::{cancel, envelope, get, list, not_offered, send, speaks, stream, subscribe};
+use super::{cancel, envelope, get, list, no_other_card, pushes, send, speaks, stream, subscribe};
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::problem::Problem;
 use crate::router::named;
 use crate::runs::Found;
 use crate::server::{ServedPack, Server};
-use agentctl_a2a::{CancelTask, Fault, GetTask, Kind, ListTasks, SendMessage, SubscribeToTask};
+use agentctl_a2a::{
+    CancelTask, Fault, GetTask, Kind, ListTasks, PushConfig, PushOf, PushesOf, SendMessage,
+    SubscribeToTask,
+};
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, RETRY_AFTER};
@@ -164,13 +167,23 @@ async fn perform(
             let answer = stream::open(server, found, seen, true, wrap());
             Ok(Done::Stream(answer))
         }
-        "GetExtendedAgentCard" => Err(not_offered(method).into()),
-        other
-            if other.ends_with("TaskPushNotificationConfig")
-                || other == "ListTaskPushNotificationConfigs" =>
-        {
-            Err(not_offered(other).into())
+        "CreateTaskPushNotificationConfig" => {
+            let config: PushConfig = typed(params)?;
+            one(&pushes::create(server, ask, pack, &config).await?, None)
         }
+        "GetTaskPushNotificationConfig" => {
+            let of: PushOf = typed(params)?;
+            one(&pushes::get(server, ask, pack, &of).await?, None)
+        }
+        "ListTaskPushNotificationConfigs" => {
+            let PushesOf { task_id } = typed(params)?;
+            one(&pushes::list(server, ask, pack, &task_id).await?, None)
+        }
+        "DeleteTaskPushNotificationConfig" => {
+            pushes::delete(server, ask, pack, &typed::<PushOf>(params)?).await?;
+            one(&value!({}), None)
+        }
+        "GetExtendedAgentCard" => Err(no_other_card().into()),
         other => Err(unknown(other).into()),
     }
 }

@@ -27,6 +27,8 @@ pub struct Said {
     pub priority: Priority,
     /// An answer for machines to the question of this run: the question, and the answer.
     pub answers: Option<(Found, String, Value)>,
+    /// The last record of the task that it is for; 0: it is for a new one.
+    pub last: u64,
 }
 
 /// Reads a request. `tenant`: as it says; None: it does not.
@@ -55,6 +57,7 @@ pub async fn read(
     };
     let question = |(_, seen): &(Found, Seen)| seen.question.clone();
     let asked = to.as_ref().and_then(question);
+    let last = to.as_ref().map_or(0, |(_, seen)| seen.last);
     // Text answers as in every conversation; data alone is the answer itself.
     let answers = match (to, asked, text.is_empty(), data.as_slice()) {
         (Some((found, _)), Some(question), true, [only]) => {
@@ -75,6 +78,7 @@ pub async fn read(
         once: once.clone(),
         priority: Priority::of(message.metadata.as_ref()),
         answers,
+        last,
     })
 }
 
@@ -126,9 +130,6 @@ fn fits_modes(request: &SendMessage) -> Result<(), Fault> {
     let Some(configuration) = &request.configuration else {
         return Ok(());
     };
-    if configuration.task_push_notification_config.is_some() {
-        return Err(super::not_offered("PushNotificationConfig"));
-    }
     let modes = configuration.accepted_output_modes.as_deref();
     let takes = |mode: &String| {
         let known = |ours: &&str| mode == ours || mode == "*/*" || mode == "text/*";

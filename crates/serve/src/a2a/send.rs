@@ -1,5 +1,6 @@
 //! Messages are taken: each once, carried through whether or not its sender waits.
 
+use super::pushes;
 use super::refused::Refused;
 use super::said::{self, Said};
 use super::task::{self, Seen};
@@ -7,6 +8,7 @@ use crate::ask::Ask;
 use crate::clients::May;
 use crate::once::Once;
 use crate::problem::Problem;
+use crate::push::{self, Wanted};
 use crate::runs::{self, Found};
 use crate::server::{ServedPack, Server};
 use agentctl_a2a::{Fault, Kind, SendMessage};
@@ -43,15 +45,22 @@ pub async fn begin(
 ) -> Result<(Found, Seen), Refused> {
     ask.may(May::Turn)?;
     let once = said::once(ask, pack, &request.message)?;
-    begin_as(server, ask, pack, (request, &once), tenant, to_its_end).await
+    let configuration = request.configuration.as_ref();
+    let tells = configuration.and_then(|c| c.task_push_notification_config.as_ref());
+    let tells = match tells {
+        Some(config) => Some(pushes::wanted(server, config).await?),
+        None => None,
+    };
+    let as_this = (request, &once, tells);
+    begin_as(server, ask, pack, as_this, tenant, to_its_end).await
 }
 
-/// The same of a message that is taken as this one.
+/// The same of a message that is taken as this one, and whose task is told to this receiver.
 pub async fn begin_as(
     server: &Arc<Server>,
     ask: &Ask,
     pack: &Arc<ServedPack>,
-    (request, once): (&SendMessage, &Once),
+    (request, once, tells): (&SendMessage, &Once, Option<Wanted>),
     tenant: Option<&str>,
     to_its_end: bool,
 ) -> Result<(Found, Seen), Refused> {
@@ -59,7 +68,7 @@ pub async fn begin_as(
     let (started, begun) = oneshot::channel();
     let mut task = {
         let (server, pack) = (Arc::clone(server), Arc::clone(pack));
-        tokio::spawn(async move { carry(&server, &pack, said, started).await })
+        tokio::spawn(async move { carry(&server, &pack, said, tells, started).await })
     };
     let run = tokio::select! {
         biased;
@@ -77,6 +86,7 @@ async fn carry(
     server: &Arc<Server>,
     pack: &Arc<ServedPack>,
     said: Said,
+    tells: Option<Wanted>,
     started: oneshot::Sender<String>,
 ) -> Result<String, Refused> {
     let once = said.once.clone();
@@ -95,6 +105,17 @@ async fn carry(
         }
         Claimed::Begun(run) => run,
         Claimed::New => None,
+    };
+    // Kept before anything is done: whenever this process is killed, who is to be told is known.
+    let kept = match (&tells, pushes::offered(server)) {
+        (Some(wanted), Ok(outbox)) => {
+            Some(push::keep_for(server, outbox, &once.id, wanted, said.last).await?)
+        }
+        _ => None,
+    };
+    let started = match &kept {
+        Some(_) => told_first(server, &once, started),
+        None => started,
     };
     let again = match &begun {
         // A process before this one began it.
@@ -125,8 +146,35 @@ async fn carry(
             None => Err(problem),
         },
     };
+    match (&run, kept) {
+        (_, None) => {}
+        (Ok(run), Some(_)) => push::begun(server, &once.id, run).await?,
+        (Err(_), Some(kept)) => server
+            .sessions
+            .forget_push(&kept)
+            .await
+            .map_err(Problem::from)?,
+    }
     keep(server, &once, &session, &run).await?;
     Ok(run?)
+}
+
+/// Who waits for a run to begin hears of it when its receiver is known to be told.
+fn told_first(
+    server: &Arc<Server>,
+    once: &Once,
+    started: oneshot::Sender<String>,
+) -> oneshot::Sender<String> {
+    let (tell, told) = oneshot::channel::<String>();
+    let (server, request) = (Arc::clone(server), once.id.clone());
+    tokio::spawn(async move {
+        if let Ok(run) = told.await {
+            // What failed here is tried again when the turn is over.
+            let _ = push::begun(&server, &request, &run).await;
+            let _ = started.send(run);
+        }
+    });
+    tell
 }
 
 fn known(run: Option<String>) -> Result<String, Refused> {

@@ -20,6 +20,7 @@ mod files;
 mod later;
 mod letters;
 mod page;
+mod pushes;
 mod said;
 mod support;
 mod tls;

@@ -1,8 +1,8 @@
 //! What every store has to do, told once.
 
 use agentctl_sessions::{
-    Answered, Asked, Claimed, Finish, Finished, NewMessage, Role, RunsOf, Scope, SessionError,
-    SessionKey, Sessions, Tenants,
+    Answered, Asked, Claimed, Finish, Finished, NewMessage, Push, Role, RunsOf, Scope,
+    SessionError, SessionKey, Sessions, Tenants,
 };
 use serde_json::{Map, json};
 use std::sync::Arc;
@@ -69,6 +69,7 @@ pub async fn whole(store: Arc<dyn Sessions>) {
     a_ninth_waiter_is_refused(store.clone()).await;
     an_erased_session_is_gone(&*store).await;
     runs_are_listed_as_they_were_written(&*store).await;
+    receivers_are_kept_until_they_are_told(&*store).await;
     turns_at_once_are_all_counted(store).await;
 }
 
@@ -386,4 +387,57 @@ async fn a_request_is_claimed_once_and_its_answer_kept_for_a_day(store: &dyn Ses
     store.erase(&key).await.unwrap();
     assert_eq!(claim("c", 1_003 + day).await, Claimed::New);
     store.unclaim("request").await.unwrap();
+}
+
+async fn receivers_are_kept_until_they_are_told(store: &dyn Sessions) {
+    let push = |id: &str, at: i64| Push {
+        id: id.to_owned(),
+        run: None,
+        request: Some(format!("request of {id}")),
+        name: "mine".to_owned(),
+        target: "sealed".to_owned(),
+        told: 0,
+        tries: 0,
+        ended: false,
+        at,
+    };
+    let open = async || {
+        let open = store.open_pushes(9).await.unwrap().into_iter();
+        open.map(|push| push.id).collect::<Vec<_>>()
+    };
+    let before = open().await;
+    assert_eq!(before, Vec::<String>::new());
+    store.put_push(&push("a", 10)).await.unwrap();
+    store.put_push(&push("b", 20)).await.unwrap();
+    // Nothing was begun yet that could be told.
+    assert_eq!(open().await, before);
+    let key = key("told");
+    let read = store.load(&key).await.unwrap();
+    let request = Some("request of a");
+    store.begin_for(&read, "run-a", request, 30).await.unwrap();
+    let attached = store.attach_pushes("request of b", "run-b").await.unwrap();
+    assert_eq!(attached.len(), 1);
+    assert_eq!(open().await, ["a", "b"]);
+    let mut of = store.pushes_of("run-a").await.unwrap();
+    let mut a = of.remove(0);
+    assert_eq!(a.run.as_deref(), Some("run-a"));
+    a.told = 7;
+    a.tries = 2;
+    assert!(store.told_push(&a).await.unwrap());
+    assert_eq!(store.pushes_of("run-a").await.unwrap(), [a.clone()]);
+    a.ended = true;
+    assert!(store.told_push(&a).await.unwrap());
+    assert_eq!(open().await, ["b"]);
+    store.forget_push("b").await.unwrap();
+    assert!(!store.told_push(&push("b", 40)).await.unwrap());
+    // What has ended is forgotten after a day, and with its conversation at once.
+    store.put_push(&push("c", 50)).await.unwrap();
+    assert_eq!(store.pushes_of("run-a").await.unwrap().len(), 1);
+    store.erase(&key).await.unwrap();
+    assert_eq!(store.pushes_of("run-a").await.unwrap(), []);
+    let day = agentctl_sessions::KEPT_FOR;
+    store.put_push(&push("d", 60 + day)).await.unwrap();
+    let late = store.attach_pushes("request of c", "run-c").await.unwrap();
+    assert_eq!(late, []);
+    store.forget_push("d").await.unwrap();
 }

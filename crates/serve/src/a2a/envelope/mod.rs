@@ -7,14 +7,17 @@ mod told;
 mod tools;
 
 pub use capabilities::{capabilities, schema};
+pub use told::To;
 
 use super::refused::Refused;
-use super::{end, find, said, send, task};
+use super::{end, find, pushes, said, send, task};
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::clients::May;
 use crate::problem::Problem;
+use crate::push::{Target, Wanted};
 use crate::router::named;
+use crate::runs::Found;
 use crate::server::{ServedPack, Server};
 use agentctl_a2a::{Fault, Kind, Message, Part, Role, SendMessage, TaskState};
 use agentctl_sessions::Answered;
@@ -109,7 +112,9 @@ async fn run(
         true => request,
         false => with(request, before),
     };
-    let sent = send::begin_as(server, ask, pack, (&request, &once), None, true);
+    let tells = called_back(server, envelope).await?;
+    let as_this = (&request, &once, tells);
+    let sent = send::begin_as(server, ask, pack, as_this, None, true);
     let (found, seen) = match left {
         None => sent.await.map_err(refused)?,
         Some(left) => match tokio::time::timeout(left, sent).await {
@@ -117,7 +122,7 @@ async fn run(
             Err(_) => return Err(late(server, ask, pack, &once.id).await),
         },
     };
-    let reply = Reply::of(pack, envelope, &found, &seen);
+    let reply = Reply::of(pack, &To::of(envelope), &found, &seen);
     let state = seen.task.status.state;
     if state.is_terminal() || state.is_interrupted() {
         let answered = Answered {
@@ -131,6 +136,29 @@ async fn run(
         kept.map_err(|e| refused(Problem::from(e).into()))?;
     }
     Ok(reply)
+}
+
+/// Who is told what the message came to, besides its sender.
+async fn called_back(server: &Server, envelope: &Envelope) -> Result<Option<Wanted>, Reason> {
+    let Some(url) = &envelope.callback_url else {
+        return Ok(None);
+    };
+    let wrong = |told: String| {
+        Reason::new("callback_refused", told, StatusCode::UNPROCESSABLE_ENTITY)
+            .hint("the answer comes as the response, too: send it without callback_url")
+    };
+    let outbox = pushes::offered(server).map_err(|fault| wrong(fault.message.clone()))?;
+    let target = Target::callback(url, To::of(envelope), &outbox.allow).await;
+    let target = target.map_err(|(field, why)| wrong(format!("{field} {why}")))?;
+    Ok(Some(Wanted {
+        name: "callback_url".to_owned(),
+        target,
+    }))
+}
+
+/// What a run that is at its end or waits answers to a message of before.
+pub fn answer_of(found: &Found, to: &To, seen: &task::Seen) -> Value {
+    Reply::of(&found.pack, to, found, seen).text
 }
 
 /// Its deadline has passed while it was worked on: it ends.

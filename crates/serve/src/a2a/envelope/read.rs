@@ -44,7 +44,10 @@ pub struct Envelope {
     pub sender: String,
     pub receiver: String,
     pub payload: Map<String, Value>,
+    /// Without what is not the flow's to see.
     pub metadata: Map<String, Value>,
+    /// Who else is told the answer; it may hold a secret.
+    pub callback_url: Option<String>,
 }
 
 impl Envelope {
@@ -91,17 +94,11 @@ impl Envelope {
             Some(Value::Object(map)) => map,
             _ => Map::new(),
         };
-        let (payload, metadata) = (map("payload"), map("metadata"));
-        if metadata
-            .get("callback_url")
-            .is_some_and(|url| !url.is_null())
-        {
-            return Err(Reason::new(
-                "callback_not_supported",
-                "nothing is called back from here: send it without callback_url, the answer comes as the response",
-                StatusCode::UNPROCESSABLE_ENTITY,
-            ));
-        }
+        let (payload, mut metadata) = (map("payload"), map("metadata"));
+        let callback_url = match metadata.remove("callback_url") {
+            Some(Value::String(url)) => Some(url),
+            _ => None,
+        };
         Ok(Envelope {
             of,
             id,
@@ -109,6 +106,7 @@ impl Envelope {
             receiver,
             payload,
             metadata,
+            callback_url,
         })
     }
 
@@ -176,10 +174,12 @@ mod tests {
             );
         }
         let mut called = message();
-        called["metadata"]["callback_url"] = json!("http://127.0.0.1/");
+        called["metadata"]["callback_url"] = json!("http://127.0.0.1/?token=t");
+        let called = Envelope::read(called).unwrap();
         assert_eq!(
-            Envelope::read(called).unwrap_err().reason,
-            "callback_not_supported"
+            called.callback_url.as_deref(),
+            Some("http://127.0.0.1/?token=t")
         );
+        assert!(!called.metadata.contains_key("callback_url"));
     }
 }

@@ -10,6 +10,7 @@ use agentctl_a2a::{Artifact, Content, Kind, Part, TaskState};
 use agentctl_sessions::Answered;
 use hyper::StatusCode;
 use hyper::header::{HeaderValue, RETRY_AFTER};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json as value};
 
 /// Why a message has no result.
@@ -72,6 +73,25 @@ impl Reason {
     }
 }
 
+/// What an answer needs to know of the message that it answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct To {
+    id: String,
+    sender: String,
+    /// The type of its answer.
+    answer: String,
+}
+
+impl To {
+    pub fn of(envelope: &Envelope) -> To {
+        To {
+            id: envelope.id.clone(),
+            sender: envelope.sender.clone(),
+            answer: envelope.of.answer().to_owned(),
+        }
+    }
+}
+
 /// An answer to a message.
 pub struct Reply {
     pub text: Value,
@@ -101,7 +121,7 @@ impl Reply {
     }
 
     /// How a run stands.
-    pub fn of(pack: &ServedPack, to: &Envelope, found: &Found, seen: &Seen) -> Reply {
+    pub fn of(pack: &ServedPack, to: &To, found: &Found, seen: &Seen) -> Reply {
         let task = &seen.task;
         let said = task.status.message.as_ref();
         let text = said.map(agentctl_a2a::Message::text).unwrap_or_default();
@@ -111,7 +131,7 @@ impl Reply {
         let error = |reason: &str, retryable: bool| value!({"reason": reason, "message": text, "retryable": retryable});
         let (of, more) = match task.status.state {
             TaskState::Completed => (
-                to.of.answer(),
+                to.answer.as_str(),
                 value!({"status": "completed", "results": results(seen)}),
             ),
             TaskState::InputRequired | TaskState::AuthRequired => {

@@ -1,0 +1,208 @@
+//! Follows one run for one receiver. What counts as told is what the receiver answered with a status of success; it is noted record by
+//! record, so that a new process tells what came after.
+
+use super::{Form, Outbox, Target, send};
+use crate::a2a::{Feed, Standing, answer_of};
+use crate::runs::Found;
+use crate::server::Server;
+use agentctl_engine::store::Tail;
+use agentctl_sessions::Push;
+use serde::Serialize;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// So often an event is tried before the receiver is given up.
+const MOST_TRIES: i64 = 20;
+/// The longest wait between two tries.
+const LONGEST: Duration = Duration::from_secs(15 * 60);
+/// So long nothing is heard of a run before its journal is looked at again: another process may go on with it.
+const QUIET: Duration = Duration::from_secs(15);
+
+/// Each wait is twice as long as the one before it.
+fn pause(tries: i64) -> Duration {
+    let doubled = u32::try_from(tries.saturating_sub(1)).ok();
+    let seconds = doubled.and_then(|n| 1_u64.checked_shl(n));
+    seconds.map_or(LONGEST, Duration::from_secs).min(LONGEST)
+}
+
+/// It is not followed any longer.
+struct Over;
+
+pub struct Follower {
+    server: Arc<Server>,
+    outbox: Arc<Outbox>,
+    found: Found,
+    push: Push,
+    target: Target,
+}
+
+impl Follower {
+    pub fn new(
+        server: Arc<Server>,
+        outbox: Arc<Outbox>,
+        found: Found,
+        push: Push,
+        target: Target,
+    ) -> Follower {
+        Follower {
+            server,
+            outbox,
+            found,
+            push,
+            target,
+        }
+    }
+
+    pub async fn follow(mut self) {
+        let Ok(paths) = self.found.pack.project.run(&self.found.run) else {
+            return;
+        };
+        let mut tail = Tail::new(&paths.journal());
+        let mut feed = Feed::new(&self.server, self.found.clone());
+        loop {
+            // Asked for before the journal is read, so that nothing comes in between unseen.
+            let live = self.server.live.of(&self.found.run);
+            let mut begun = self.server.live.begun();
+            begun.mark_unchanged();
+            let (records, read) = tail.more();
+            for record in &records {
+                let event = match feed.record(record).await {
+                    Ok(event) => event,
+                    Err(problem) => return self.note("broken off", &problem.detail),
+                };
+                let is_new = i64::try_from(record.seq).is_ok_and(|seq| seq > self.push.told);
+                if let Some(event) = event.filter(|_| is_new && self.target.form == Form::Events)
+                    && self.tell(&[event], record.seq, false).await.is_err()
+                {
+                    return;
+                }
+            }
+            match self.standing(&mut feed).await {
+                Ok(true) => continue,
+                Ok(false) if read.is_ok() => {}
+                _ => return,
+            }
+            match live {
+                Some(mut live) => {
+                    tokio::select! {
+                        changed = live.changed() => drop(changed),
+                        () = tokio::time::sleep(QUIET) => {}
+                    }
+                }
+                None => self.begins(begun).await,
+            }
+        }
+    }
+
+    /// Waits until the run is gone on with here, or for a while.
+    async fn begins(&self, mut begun: tokio::sync::watch::Receiver<u64>) {
+        let begins = async {
+            while self.server.live.of(&self.found.run).is_none() {
+                if begun.changed().await.is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::select! {
+            () = begins => {}
+            () = tokio::time::sleep(QUIET) => {}
+        }
+    }
+
+    /// Tells how it stands, where that is to be told. True: there is more to read first.
+    async fn standing(&mut self, feed: &mut Feed) -> Result<bool, Over> {
+        let told = u64::try_from(self.push.told).unwrap_or_default();
+        let seen = match feed.standing(told).await {
+            Ok(Standing::Goes) => return Ok(false),
+            Ok(Standing::More) => return Ok(true),
+            Ok(Standing::Rests(seen)) => seen,
+            Err(problem) => {
+                self.note("broken off", &problem.detail);
+                return Err(Over);
+            }
+        };
+        let (at, ends) = (feed.read_to(), seen.task.status.state.is_terminal());
+        let events = match &self.target.form {
+            Form::Events => feed.rests(*seen),
+            Form::Envelope(to) => {
+                let answer = answer_of(&self.found, to, &seen);
+                return self.tell(&[answer], at, ends).await.map(|()| false);
+            }
+        };
+        self.tell(&events, at, ends).await.map(|()| false)
+    }
+
+    /// Tells these in their order, and notes that all up to the record `at` is told.
+    async fn tell(&mut self, events: &[impl Serialize], at: u64, ends: bool) -> Result<(), Over> {
+        for event in events {
+            let body = serde_json::to_string(event).map_err(|_| Over)?;
+            self.deliver(body).await?;
+        }
+        self.push.told = i64::try_from(at).map_err(|_| Over)?;
+        self.push.ended = ends;
+        self.keep().await?;
+        match ends {
+            false => Ok(()),
+            true => Err(Over),
+        }
+    }
+
+    async fn deliver(&mut self, body: String) -> Result<(), Over> {
+        loop {
+            let sent = {
+                let _place = self.outbox.sending.acquire().await.map_err(|_| Over)?;
+                send::post(&self.outbox, &self.target, body.clone()).await
+            };
+            let Err(why) = sent else {
+                self.push.tries = 0;
+                return Ok(());
+            };
+            self.push.tries += 1;
+            self.push.ended = self.push.tries >= MOST_TRIES;
+            self.keep().await?;
+            if self.push.ended {
+                self.note("given up", &why);
+                return Err(Over);
+            }
+            tokio::time::sleep(pause(self.push.tries)).await;
+        }
+    }
+
+    async fn keep(&mut self) -> Result<(), Over> {
+        self.push.at = self.server.now_ms();
+        match self.server.sessions.told_push(&self.push).await {
+            Ok(true) => Ok(()),
+            // Its client wants no more of it, or the conversation was erased.
+            Ok(false) => Err(Over),
+            Err(error) => {
+                self.note("broken off", &error.to_string());
+                Err(Over)
+            }
+        }
+    }
+
+    /// A line of the log; of the address it names the host alone.
+    fn note(&self, what: &str, why: &str) {
+        self.server.tell(&json!({
+            "at": jiff::Timestamp::now().to_string(), "push": what, "run": self.found.run, "name": self.push.name,
+            "host": self.target.host(), "tries": self.push.tries, "why": why,
+        }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_twice_the_one_before_and_has_a_bound() {
+        let seconds = |tries| pause(tries).as_secs();
+        assert_eq!(
+            [1, 2, 3, 10, 11, 20, 90].map(seconds),
+            [1, 2, 4, 512, 900, 900, 900]
+        );
+        let whole: u64 = (1..MOST_TRIES).map(seconds).sum();
+        assert_eq!(whole, 1023 + 9 * 900);
+    }
+}

@@ -1,0 +1,251 @@
+//! Telling others of a run's events: the outbox. Who is told and how far stands in the conversations' store, what is told in the run's
+//! journal; so nothing is lost with this process, and what its receiver did not say it has taken is told again. Each receiver has a
+//! follower of its own, so that a slow one keeps nobody waiting.
+
+mod follow;
+mod seal;
+mod send;
+mod target;
+
+pub use target::{Form, Target};
+
+use crate::problem::Problem;
+use crate::runs::Found;
+use crate::server::Server;
+use agentctl_base::canonical::sha256_hex;
+use agentctl_host::key::Key;
+use agentctl_host::reach::Addresses;
+use agentctl_sessions::Push;
+use follow::Follower;
+use hyper::StatusCode;
+use seal::Seal;
+use serde_json::json;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::Semaphore;
+use tokio::task::AbortHandle;
+
+/// So many receivers can be followed for at once; the next one is refused.
+const MOST: u32 = 4096;
+/// So many requests to receivers are under way at once.
+const AT_ONCE: usize = 32;
+
+pub struct Outbox {
+    /// What of this machine and of private networks may be told.
+    pub allow: Addresses,
+    seal: Seal,
+    sending: Semaphore,
+    followers: Mutex<Followers>,
+}
+
+#[derive(Default)]
+struct Followers {
+    next: u64,
+    /// By the receiver's id.
+    all: HashMap<String, (u64, AbortHandle)>,
+}
+
+impl Outbox {
+    /// None: the key cannot seal anything.
+    pub fn new(key: &Key, allow: Addresses) -> Option<Outbox> {
+        Some(Outbox {
+            allow,
+            seal: Seal::of(key)?,
+            sending: Semaphore::new(AT_ONCE),
+            followers: Mutex::default(),
+        })
+    }
+
+    fn followers(&self) -> std::sync::MutexGuard<'_, Followers> {
+        self.followers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_followed(&self, id: &str) -> bool {
+        self.followers().all.contains_key(id)
+    }
+
+    fn is_full(&self) -> bool {
+        u32::try_from(self.followers().all.len()).is_ok_and(|count| count >= MOST)
+    }
+
+    fn left(&self, id: &str, number: u64) {
+        let mut followers = self.followers();
+        if followers.all.get(id).is_some_and(|(own, _)| *own == number) {
+            followers.all.remove(id);
+        }
+    }
+
+    fn stop(&self, id: &str) {
+        if let Some((_, task)) = self.followers().all.remove(id) {
+            task.abort();
+        }
+    }
+}
+
+/// A receiver as a client names it.
+pub struct Wanted {
+    pub name: String,
+    pub target: Target,
+}
+
+fn id_of(kind: &str, of: &str, name: &str) -> String {
+    let parts = [kind, of, name].map(|part| format!("{}:{part}", part.len()));
+    sha256_hex(parts.concat().as_bytes())
+}
+
+fn sealed(outbox: &Outbox, id: &str, target: &Target) -> Result<String, Problem> {
+    let broken = || {
+        Problem::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "where to push to could not be sealed; nothing was done",
+        )
+    };
+    let text = serde_json::to_string(target).map_err(|_| broken())?;
+    outbox.seal.close(id, &text).ok_or_else(broken)
+}
+
+fn room(outbox: &Outbox) -> Result<(), Problem> {
+    match outbox.is_full() {
+        false => Ok(()),
+        true => Err(Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("{MOST} receivers are told already; nothing was done"),
+        )
+        .retry(60)),
+    }
+}
+
+/// Keeps a receiver for the run that a claimed request will come to; its id. `told`: the last record of a task that goes on.
+pub async fn keep_for(
+    server: &Server,
+    outbox: &Outbox,
+    request: &str,
+    wanted: &Wanted,
+    told: u64,
+) -> Result<String, Problem> {
+    room(outbox)?;
+    let id = id_of("request", request, "");
+    let push = Push {
+        target: sealed(outbox, &id, &wanted.target)?,
+        run: None,
+        request: Some(request.to_owned()),
+        name: wanted.name.clone(),
+        told: i64::try_from(told).unwrap_or(i64::MAX),
+        tries: 0,
+        ended: false,
+        at: server.now_ms(),
+        id: id.clone(),
+    };
+    server.sessions.put_push(&push).await?;
+    Ok(id)
+}
+
+/// The run of a request with a receiver has begun: from now on it is told.
+pub async fn begun(server: &Arc<Server>, request: &str, run: &str) -> Result<(), Problem> {
+    server.sessions.attach_pushes(request, run).await?;
+    for push in server.sessions.pushes_of(run).await? {
+        follow(server, push).await;
+    }
+    Ok(())
+}
+
+/// Keeps a receiver of a task from its last record `told` on, in place of the one of the same name.
+pub async fn keep(
+    server: &Arc<Server>,
+    outbox: &Outbox,
+    found: &Found,
+    wanted: &Wanted,
+    (told, ended): (u64, bool),
+) -> Result<(), Problem> {
+    room(outbox)?;
+    let known = server.sessions.pushes_of(&found.run).await?;
+    let known = known.into_iter().find(|push| push.name == wanted.name);
+    let id = known.map_or_else(|| id_of("run", &found.run, &wanted.name), |push| push.id);
+    let push = Push {
+        target: sealed(outbox, &id, &wanted.target)?,
+        run: Some(found.run.clone()),
+        request: None,
+        name: wanted.name.clone(),
+        told: i64::try_from(told).unwrap_or(i64::MAX),
+        tries: 0,
+        ended,
+        at: server.now_ms(),
+        id,
+    };
+    outbox.stop(&push.id);
+    server.sessions.put_push(&push).await?;
+    follow(server, push).await;
+    Ok(())
+}
+
+/// Tells a receiver nothing more.
+pub async fn forget(server: &Server, outbox: &Outbox, id: &str) -> Result<(), Problem> {
+    outbox.stop(id);
+    Ok(server.sessions.forget_push(id).await?)
+}
+
+/// Where a kept receiver is; None: it was sealed with another key.
+pub fn target(outbox: &Outbox, push: &Push) -> Option<Target> {
+    let text = outbox.seal.open(&push.id, &push.target)?;
+    serde_json::from_str(&text).ok()
+}
+
+/// Goes on with all that an earlier process did not tell.
+pub async fn resume(server: &Arc<Server>) {
+    if server.outbox.is_none() {
+        return;
+    }
+    match server.sessions.open_pushes(MOST).await {
+        Ok(open) => {
+            for push in open {
+                follow(server, push).await;
+            }
+        }
+        Err(error) => server.tell(&json!({
+            "at": jiff::Timestamp::now().to_string(), "push": "not resumed", "why": error.to_string(),
+        })),
+    }
+}
+
+/// Begins to tell a receiver. A run of another project's, in the same store, is left to that one's server.
+async fn follow(server: &Arc<Server>, push: Push) {
+    let Some(outbox) = &server.outbox else { return };
+    let Some(run) = push.run.clone().filter(|_| !push.ended) else {
+        return;
+    };
+    if outbox.is_followed(&push.id) {
+        return;
+    }
+    let key = server.whose(&run).await.ok().flatten();
+    let Some((key, pack)) = key.and_then(|key| {
+        let pack = server.packs.get(&key.pack)?;
+        Some((key, Arc::clone(pack)))
+    }) else {
+        return;
+    };
+    let Some(target) = target(outbox, &push) else {
+        server.tell(&json!({
+            "at": jiff::Timestamp::now().to_string(), "push": "unreadable", "run": run, "name": push.name,
+            "why": "where it goes to was sealed with another key",
+        }));
+        return;
+    };
+    let id = push.id.clone();
+    let found = Found { run, key, pack };
+    let follower = Follower::new(Arc::clone(server), Arc::clone(outbox), found, push, target);
+    let mut followers = outbox.followers();
+    // Another may have begun meanwhile.
+    if followers.all.contains_key(&id) {
+        return;
+    }
+    followers.next += 1;
+    let number = followers.next;
+    let (outbox, of) = (Arc::clone(outbox), id.clone());
+    let task = tokio::spawn(async move {
+        follower.follow().await;
+        outbox.left(&of, number);
+    });
+    followers.all.insert(id, (number, task.abort_handle()));
+}
