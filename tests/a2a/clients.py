@@ -203,6 +203,8 @@ async def pushed(url, binding, receiver):
     listed = await colour.list_task_push_notification_configs(ListTaskPushNotificationConfigsRequest(task_id=task.id))
     holds(f"{binding}: receivers are listed", sorted(c.id for c in listed.configs) == sorted(["mine", second.id]), listed)
     await colour.delete_task_push_notification_config(DeleteTaskPushNotificationConfigRequest(task_id=task.id, id=second.id))
+    asks = lambda events: any(e.status_update.status.state == TaskState.TASK_STATE_INPUT_REQUIRED for e in events)
+    await asyncio.to_thread(receiver.until, path, asks)
     done, _ = await last(colour.send_message(said("Blue", task=task.id)))
     came = await asyncio.to_thread(receiver.until, path, completed)
     events = [event for _, event in came]
