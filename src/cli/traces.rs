@@ -5,10 +5,11 @@
 mod on {
     use crate::cli::output::Output;
     use crate::cli::session::Session;
-    use crate::telemetry::{Exporter, wanted};
+    use crate::telemetry::{self, Exporter, wanted};
     use agentctl_engine::run;
     use agentctl_engine::store::Record;
     use agentctl_host::home::variable;
+    use agentctl_serve::Asked;
 
     #[derive(Default)]
     pub struct Traces<'a>(Option<Exporter<'a>>);
@@ -48,6 +49,37 @@ mod on {
             }
         }
     }
+
+    /// The requests of a server.
+    #[derive(Default)]
+    pub struct Requests(Option<telemetry::Requests>);
+
+    impl Requests {
+        pub fn start(out: &Output) -> Self {
+            if !wanted(&variable) {
+                return Requests(None);
+            }
+            match telemetry::Requests::start(&variable) {
+                Ok(requests) => Requests(Some(requests)),
+                Err(why) => {
+                    out.note(&format!("no spans are sent: {why}"));
+                    Requests(None)
+                }
+            }
+        }
+
+        pub fn record(&self, asked: &Asked) {
+            if let Some(requests) = &self.0 {
+                requests.record(asked);
+            }
+        }
+
+        pub fn finish(self, out: &Output) {
+            if let Some(Err(why)) = self.0.map(telemetry::Requests::finish) {
+                out.note(&format!("spans were not sent: {why}"));
+            }
+        }
+    }
 }
 
 #[cfg(not(feature = "otel"))]
@@ -55,6 +87,7 @@ mod off {
     use crate::cli::output::Output;
     use crate::cli::session::Session;
     use agentctl_engine::store::Record;
+    use agentctl_serve::Asked;
     use std::marker::PhantomData;
 
     #[derive(Default)]
@@ -67,9 +100,20 @@ mod off {
         pub fn record(&mut self, _: &Record) {}
         pub fn finish(self, _: &Output) {}
     }
+
+    #[derive(Default)]
+    pub struct Requests;
+
+    impl Requests {
+        pub fn start(_: &Output) -> Self {
+            Requests
+        }
+        pub fn record(&self, _: &Asked) {}
+        pub fn finish(self, _: &Output) {}
+    }
 }
 
 #[cfg(not(feature = "otel"))]
-pub use off::Traces;
+pub use off::{Requests, Traces};
 #[cfg(feature = "otel")]
-pub use on::Traces;
+pub use on::{Requests, Traces};

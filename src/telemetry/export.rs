@@ -1,8 +1,9 @@
 //! Spans on their way to an OTLP collector over HTTP, set up by the usual `OTEL_*` variables. They go out on a thread of
 //! their own: the run waits for nobody but at its end, and then for what is still under way, once.
 
-use super::{Attribute, Finished, Kind, Spans};
+use super::{Attribute, Finished, Kind, Spans, requests};
 use agentctl_engine::{flow::Flow, store::Record};
+use agentctl_serve::Asked;
 use opentelemetry::{
     Array, InstrumentationScope, KeyValue, StringValue, Value,
     trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState},
@@ -13,9 +14,13 @@ use opentelemetry_sdk::{
     trace::{SpanData, SpanEvents, SpanExporter as _, SpanLinks},
 };
 use std::{
-    sync::mpsc::{Receiver, Sender, channel},
+    sync::atomic::{AtomicU64, Ordering},
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
     thread::JoinHandle,
 };
+
+/// So many batches wait for a collector that is slow; what comes then is lost, and counted.
+const WAITING: usize = 10_000;
 
 /// Any of these says where spans go.
 const ENDPOINTS: [&str; 2] = [
@@ -33,19 +38,16 @@ pub fn wanted(variable: &dyn Fn(&str) -> Option<String>) -> bool {
         && !is("OTEL_TRACES_EXPORTER", "none")
 }
 
-pub struct Exporter<'a> {
-    spans: Spans<'a>,
-    out: Sender<Vec<SpanData>>,
+/// What takes spans to the collector.
+struct Sending {
+    out: SyncSender<Vec<SpanData>>,
     sent: JoinHandle<Result<(), String>>,
+    lost: AtomicU64,
 }
 
-impl<'a> Exporter<'a> {
-    /// Err: the variables cannot be used, in words.
-    pub fn start(
-        flow: &'a Flow,
-        variable: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, String> {
-        let content = variable(CONTENT).is_some_and(|v| v.eq_ignore_ascii_case("true"));
+impl Sending {
+    /// `stays`: a batch that cannot be sent is lost and the next one is tried; else nothing more is sent.
+    fn start(variable: &dyn Fn(&str) -> Option<String>, stays: bool) -> Result<Self, String> {
         agentctl_host::http::provide();
         let mut exporter = SpanExporter::builder()
             .with_http()
@@ -57,15 +59,73 @@ impl<'a> Exporter<'a> {
             .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
             .build();
         exporter.set_resource(&resource);
-        let (out, batches) = channel();
+        let (out, batches) = sync_channel(WAITING);
         let sent = std::thread::Builder::new()
             .name("telemetry".to_owned())
-            .spawn(move || send(&exporter, &batches))
+            .spawn(move || send(&exporter, &batches, stays))
             .map_err(|e| e.to_string())?;
-        Ok(Exporter {
-            spans: Spans::new(flow, content),
+        Ok(Sending {
             out,
             sent,
+            lost: AtomicU64::new(0),
+        })
+    }
+
+    fn send(&self, over: Vec<SpanData>) {
+        let count = over.len() as u64;
+        // Also where the thread has given up: `finish` says why.
+        if self.out.try_send(over).is_err() {
+            self.lost.fetch_add(count, Ordering::Relaxed);
+        }
+    }
+
+    fn finish(self) -> Result<(), String> {
+        drop(self.out);
+        let sent = self.sent.join();
+        sent.unwrap_or_else(|_| Err("the exporter broke".to_owned()))?;
+        match self.lost.into_inner() {
+            0 => Ok(()),
+            lost => Err(format!("{lost} came faster than the collector takes them")),
+        }
+    }
+}
+
+/// The requests of a server on their way to a collector.
+pub struct Requests(Sending);
+
+impl Requests {
+    /// Err: the variables cannot be used, in words.
+    pub fn start(variable: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
+        Sending::start(variable, true).map(Requests)
+    }
+
+    pub fn record(&self, asked: &Asked) {
+        if let Some(over) = requests::span(asked, uuid::Uuid::new_v4().as_u128()) {
+            self.0.send(vec![span(over)]);
+        }
+    }
+
+    /// Waits until everything is out, or the collector has not answered in time. Err: why spans were lost.
+    pub fn finish(self) -> Result<(), String> {
+        self.0.finish()
+    }
+}
+
+pub struct Exporter<'a> {
+    spans: Spans<'a>,
+    sending: Sending,
+}
+
+impl<'a> Exporter<'a> {
+    /// Err: the variables cannot be used, in words.
+    pub fn start(
+        flow: &'a Flow,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, String> {
+        let content = variable(CONTENT).is_some_and(|v| v.eq_ignore_ascii_case("true"));
+        Ok(Exporter {
+            spans: Spans::new(flow, content),
+            sending: Sending::start(variable, false)?,
         })
     }
 
@@ -79,29 +139,36 @@ impl<'a> Exporter<'a> {
     pub fn record(&mut self, record: &Record) {
         let over: Vec<SpanData> = self.spans.feed(record).into_iter().map(span).collect();
         if !over.is_empty() {
-            // Err: the thread has given up; `finish` says why.
-            drop(self.out.send(over));
+            self.sending.send(over);
         }
     }
 
     /// Waits until everything is out, or the collector has not answered in time. Err: why spans were lost.
     pub fn finish(self) -> Result<(), String> {
-        drop(self.out);
-        self.sent
-            .join()
-            .unwrap_or_else(|_| Err("the exporter broke".to_owned()))
+        self.sending.finish()
     }
 }
 
-/// Gives up at the first batch that cannot be sent: a collector that is not there must not cost one wait for each.
-fn send(exporter: &SpanExporter, batches: &Receiver<Vec<SpanData>>) -> Result<(), String> {
+/// A run gives up at the first batch that cannot be sent: a collector that is not there must not cost one wait for each. A server
+/// (`stays`) outlives its collector's restart.
+fn send(
+    exporter: &SpanExporter,
+    batches: &Receiver<Vec<SpanData>>,
+    stays: bool,
+) -> Result<(), String> {
+    let mut last = Ok(());
     while let Ok(mut batch) = batches.recv() {
         while let Ok(more) = batches.try_recv() {
             batch.extend(more);
         }
-        futures_executor::block_on(exporter.export(batch)).map_err(|e| e.to_string())?;
+        let sent = futures_executor::block_on(exporter.export(batch)).map_err(|e| e.to_string());
+        match (sent, stays) {
+            (Ok(()), _) => {}
+            (Err(why), true) => last = Err(why),
+            (Err(why), false) => return Err(why),
+        }
     }
-    Ok(())
+    last
 }
 
 fn span(span: Finished) -> SpanData {
@@ -126,10 +193,11 @@ fn span(span: Finished) -> SpanData {
             TraceState::default(),
         ),
         parent_span_id: SpanId::from(span.parent),
-        parent_span_is_remote: false,
+        parent_span_is_remote: span.kind == Kind::Server,
         span_kind: match span.kind {
             Kind::Internal => SpanKind::Internal,
             Kind::Client => SpanKind::Client,
+            Kind::Server => SpanKind::Server,
         },
         name: span.name.into(),
         start_time: span.begun,

@@ -14,6 +14,8 @@ pub enum Kind {
     Internal,
     /// A request to another machine.
     Client,
+    /// A request from one.
+    Server,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -266,3 +266,83 @@ fn a_collector_that_is_not_there_is_a_remark() {
     let ran = Project::new().run(&args);
     assert!(!ran.stderr.contains("spans"), "{}", ran.stderr);
 }
+
+/// A request to a server of its own; its traceparent, where it has one. Status.
+fn asked(address: &str, head: &str, more: &str) -> u16 {
+    use std::io::{Read as _, Write as _};
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    let body = r#"{"sessionId": "s", "chatInput": "/log"}"#;
+    let text = format!(
+        "{head} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: application/json\r\n{more}content-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(text.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+#[cfg(unix)]
+#[test]
+fn a_request_of_serve_is_a_span_of_its_callers_trace() {
+    use std::io::BufRead as _;
+    let server = collector();
+    let project = Project::new();
+    let mut command = project.command(&["serve", "--listen", "127.0.0.1:0", "--ready-json"]);
+    let mut child = command
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", server.url(""))
+        .env("OTEL_EXPORTER_OTLP_PROTOCOL", "http/json")
+        .env("AGENTCTL_SERVE_TOKEN", TOKEN)
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    let ready: Value = serde_json::from_str(&line).unwrap();
+    let address = ready["address"].as_str().unwrap().replace("http://", "");
+    let trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+    let parent = |flags: &str| format!("traceparent: 00-{trace}-00f067aa0ba902b7-{flags}\r\n");
+    let chat = "POST /chat/front-door?secret=1";
+    assert_eq!(asked(&address, chat, &parent("01")), 200);
+    assert_eq!(asked(&address, chat, &parent("00")), 200, "not sampled");
+    assert_eq!(asked(&address, "GET /nothing/here", ""), 404);
+    let killed = std::process::Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    let mut all: Vec<Span> = spans(&server).into_values().collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    let [stranger, chat] = &all[..] else {
+        panic!("{all:?}")
+    };
+    assert_eq!(
+        (
+            stranger.name.as_str(),
+            stranger.parent.as_str(),
+            stranger.kind
+        ),
+        ("GET", "", 2)
+    );
+    assert_ne!(stranger.trace, trace);
+    assert_eq!(
+        stranger.attributes["http.response.status_code"]["intValue"],
+        "404"
+    );
+    assert_eq!(
+        (chat.name.as_str(), chat.parent.as_str()),
+        ("POST /chat/{pack}", "00f067aa0ba902b7")
+    );
+    assert_eq!(
+        (chat.trace.as_str(), chat.kind, chat.error),
+        (trace, 2, false)
+    );
+    assert_eq!(chat.says("http.route"), "/chat/{pack}");
+    assert_eq!(chat.says("url.path"), "/chat/front-door");
+    assert_eq!(chat.says("agentctl.client"), "local");
+    assert!(!chat.says("gen_ai.conversation.id").is_empty());
+}

@@ -5,6 +5,7 @@
 mod a2a;
 mod answer;
 mod ask;
+mod asked;
 mod chat;
 pub mod clients;
 mod events;
@@ -27,6 +28,7 @@ mod server;
 mod tls;
 mod turning;
 
+pub use asked::{Asked, Parent, Told};
 pub use clients::{Client, Clients, How, May, Secret};
 pub use jwt::{Jwt, NoKeys};
 pub use mcp::McpDoor;

@@ -1,6 +1,7 @@
 //! The server: what it serves, to whom, and how much at once.
 
 use crate::answer::{Answer, Body};
+use crate::asked::{Asked, Parent, Told};
 use crate::clients::Clients;
 use crate::live::Live;
 use crate::mcp::McpDoor;
@@ -22,9 +23,9 @@ use agentctl_turns::{Host, TurnError, TurnReply};
 use hyper::Request;
 use hyper::body::Incoming;
 use indexmap::IndexMap;
-use serde_json::json;
+use serde_json::Value;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::net::TcpListener;
 
 /// A pack with all that a turn of it needs.
@@ -93,8 +94,8 @@ pub enum Settled {
 /// So many conversations are looked at, those that were used last.
 const MOST_SETTLED: u32 = 100_000;
 
-/// Writes one line of the access log.
-pub type Log = Box<dyn Fn(&str) + Send + Sync>;
+/// Is told of each request, and of what happens without one.
+pub type Log = Box<dyn Fn(&Told) + Send + Sync>;
 
 pub struct Server {
     /// By name.
@@ -157,8 +158,8 @@ impl Server {
     }
 
     /// A line of the log.
-    pub(crate) fn tell(&self, line: &serde_json::Value) {
-        (self.log)(&line.to_string());
+    pub(crate) fn tell(&self, line: &Value) {
+        (self.log)(&Told::Other(line.clone()));
     }
 
     /// Settles the turns that an earlier process left without an end: each is gone on with where its pack says so, else cancelled, and
@@ -241,19 +242,24 @@ impl Answers for Server {
     type Body = Body;
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>, guest: Arc<Guest>) -> Answer {
-        let at = Instant::now();
+        let (begun, at) = (SystemTime::now(), Instant::now());
         let method = request.method().as_str().to_owned();
         // Without its query, which may hold what is nobody's business.
-        let path: String = request.uri().path().chars().take(200).collect();
+        let path = Asked::path(request.uri().path());
+        let parent = Parent::of(request.headers());
         let mut noted = Noted::default();
         let answer = self.route(request, &guest, &mut noted).await;
         let of = |name| answer.headers().get(name).and_then(|v| v.to_str().ok());
-        let line = json!({
-            "at": jiff::Timestamp::now().to_string(), "client": noted.client, "method": method, "path": path,
-            "status": answer.status().as_u16(), "ms": u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX),
-            "run": of("x-run-id"),
-        });
-        self.tell(&line);
+        (self.log)(&Told::Asked(Asked {
+            begun,
+            took: at.elapsed(),
+            method,
+            path,
+            client: noted.client,
+            status: answer.status().as_u16(),
+            run: of("x-run-id").map(str::to_owned),
+            parent,
+        }));
         answer
     }
 

@@ -6,6 +6,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::serving::{self, Plan};
+use crate::cli::traces::Requests;
 use crate::cli::{runtime, streams};
 use agentctl_engine::run::Cancel;
 use agentctl_mcp::serve::listen::Plain;
@@ -45,6 +46,7 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
     }
     let cancel = Cancel::default();
     let scheme = plan.scheme();
+    let requests = Arc::new(Requests::start(out));
     let served = runtime::block_on_many(&cancel, async {
         let listener = tokio::net::TcpListener::bind(plan.listen).await;
         let listener = listener.map_err(|e| {
@@ -53,7 +55,7 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
         })?;
         let address = listener.local_addr();
         let address = address.map_err(|e| CliError::failed(format!("cannot listen: {e}")))?;
-        let server = serving::server(root, &plan, packs, mcp, address, out).await?;
+        let server = serving::server(root, &plan, packs, mcp, address, &requests, out).await?;
         let Plan {
             token,
             packs: names,
@@ -87,6 +89,10 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
         Ok::<(), CliError>(())
     })?;
     served?;
+    // The server, which had the other one, is gone.
+    if let Some(requests) = Arc::into_inner(requests) {
+        requests.finish(out);
+    }
     Ok(cancel.cause().map_or(Exit::Complete, Exit::from))
 }
 

@@ -12,12 +12,13 @@ use super::session::{self, Session};
 use super::settings;
 use super::streams;
 use super::tool_sessions::{self, Wanted};
+use super::traces::Requests;
 use crate::config::serve::{Serve, TlsFiles, private};
 use crate::pack::BUILDER;
 use agentctl_engine::nearest::nearest;
 use agentctl_engine::run::Unobserved;
 use agentctl_host::files::read_regular_text;
-use agentctl_serve::{Clients, Limits, McpDoor, NoTls, ServedPack, Server, Tls};
+use agentctl_serve::{Clients, Limits, McpDoor, NoTls, ServedPack, Server, Tls, Told};
 use clients::{local, of_settings, password};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -269,6 +270,7 @@ pub async fn server(
     packs: Vec<ServedPack>,
     mcp: Option<McpDoor>,
     address: SocketAddr,
+    requests: &Arc<Requests>,
     out: &Output,
 ) -> Result<Server, CliError> {
     let defaults = Limits::default();
@@ -286,7 +288,13 @@ pub async fn server(
         ..defaults
     };
     let sessions = store(root, out).await?;
-    let log = Box::new(|line: &str| streams::tell(&format!("{line}\n")));
+    let requests = Arc::clone(requests);
+    let log = Box::new(move |told: &Told| {
+        streams::tell(&format!("{}\n", told.line()));
+        if let Told::Asked(asked) = told {
+            requests.record(asked);
+        }
+    });
     let server = Server::new(packs, sessions, plan.clients.clone(), limits, log);
     // Without a key of the user's there is nothing to seal with: nobody is pushed to, and the cards say so.
     let key = home(root).ok().and_then(|home| home.key().ok());

@@ -217,7 +217,7 @@ impl Desk {
             Box::new(sessions),
             Clients::new(clients),
             limits,
-            Box::new(move |line| noted.lock().unwrap().push(line.to_owned())),
+            Box::new(move |told| noted.lock().unwrap().push(told.line())),
         );
         let server = Arc::new(more(server));
         let (stop, stopped) = oneshot::channel();
