@@ -76,7 +76,7 @@ fn case_278_a_key_of_the_wrong_size_or_that_others_may_read_marks_nothing() {
     let key = own.join("key");
     let good = std::fs::read(&key).unwrap();
     let mode = |mode| std::fs::set_permissions(&key, std::fs::Permissions::from_mode(mode));
-    let request = "Every day at 9 post hello to Slack #dev";
+    let request = "Every day at 9 post \"hello\" to Slack #dev";
     for (bytes, bits, why) in [
         (good[..31].to_vec(), 0o600, "a key has 32 bytes"),
         (Vec::new(), 0o600, "a key has 32 bytes"),
@@ -219,7 +219,7 @@ fn case_286_without_a_folder_of_ones_own_a_run_works_and_is_foreign_afterwards()
             .env_remove("HOME");
         ran(command)
     };
-    let request = "Every day at 9 post hello to Slack #dev";
+    let request = "Every day at 9 post \"hello\" to Slack #dev";
     let (code, _, told) = homeless(&["build", "--yes", request]);
     assert_eq!(code, 0, "{told}");
     assert!(told.contains("runs are not marked as yours"), "{told}");
@@ -419,8 +419,8 @@ fn case_289_an_old_projects_runs_are_listed_adopted_resumed_and_undone() {
         &answers,
     ];
     let (code, _, told) = run(&resume);
-    // It goes on: to its end, or to the next question.
-    assert!(code == 0 || code == 4, "{code} {told}");
+    // It goes on: to its end, whole or as a draft, or to the next question.
+    assert!(matches!(code, 0 | 4 | 9), "{code} {told}");
     assert_eq!(run(&["runs", "verify"]).0, 0);
     let (_, told, _) = run(&["log", waits]);
     assert!(told.contains("you took the run over"), "{told}");
