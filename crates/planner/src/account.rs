@@ -128,7 +128,7 @@ pub fn account(request: &str, language: &str, workflows: &[&Workflow]) -> Accoun
 /// missing.
 pub fn account_of_plan(request: &str, plan: &Plan, built: &Compiled) -> Account {
     let but = But {
-        made: built.made.clone(),
+        made: &built.made,
         ..But::default()
     };
     account_but(request, &plan.language, &[&built.workflow], &but).without_gaps(&plan.unread, built)
@@ -136,17 +136,17 @@ pub fn account_of_plan(request: &str, plan: &Plan, built: &Compiled) -> Account 
 
 /// What else is known of a request that is held against workflows.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct But {
+pub(crate) struct But<'a> {
     /// A part of the text (bytes) that was asked about and answered: what was missing there is said elsewhere in the text.
     pub answered: Range<usize>,
     /// It asks for a change that was made, so its verbs, and the words of changes (bytes), say what was to be done to the
     /// workflow and stand in neither version of it.
     pub change: Option<Vec<Range<usize>>>,
     /// Which nodes were made of which part of the request.
-    pub made: Vec<Made>,
+    pub made: &'a [Made],
 }
 
-impl But {
+impl But<'_> {
     /// Whether an item says what is to be changed, and how.
     fn tells_change(&self, item: &Item) -> bool {
         let within = |r: &Range<usize>| r.start <= item.from && item.to <= r.end;
@@ -162,7 +162,7 @@ pub(crate) fn account_but(
     request: &str,
     language: &str,
     workflows: &[&Workflow],
-    but: &But,
+    but: &But<'_>,
 ) -> Account {
     if !judges(language) {
         return Account::unjudged();

@@ -37,7 +37,7 @@ pub(super) fn judge(
     let but = But {
         answered,
         change,
-        made: made.to_vec(),
+        made,
     };
     account_but(&asked, language, workflows, &but)
 }

@@ -186,14 +186,13 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     let mut questions = reading.questions;
     let mut refusal = reading.refusal;
     let language = &reading.plan.language;
-    let built_of = &built.made;
     let account = gate::judge(
         request,
         &known.answers,
         language,
         &[&built.workflow],
         false,
-        built_of,
+        &built.made,
     )
     .without_gaps(&reading.plan.unread, &built);
     let empty = does_nothing(&reading.plan);

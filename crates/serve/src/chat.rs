@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
-use crate::files::{Attached, places};
+use crate::files::Attached;
 use crate::once::Once;
 use crate::places::Priority;
 use crate::problem::Problem;
@@ -96,8 +96,8 @@ async fn tell(
     let last = loop {
         match begun.next().await {
             Next::Said(said) => {
-                let attached = places(std::slice::from_ref(&said));
-                let attached = match server.attached(pack, key, &attached).await {
+                let one = std::slice::from_ref(&said);
+                let attached = match server.attached_to(pack, key, one).await {
                     Ok(attached) => attached,
                     Err(problem) => break Err(problem),
                 };
@@ -112,8 +112,7 @@ async fn tell(
     };
     let last = match last {
         Ok(reply) => {
-            let places = places(&reply.messages);
-            let attached = server.attached(pack, key, &places).await;
+            let attached = server.attached_to(pack, key, &reply.messages).await;
             attached.map(|attached| (reply, attached))
         }
         Err(problem) => Err(problem),

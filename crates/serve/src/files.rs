@@ -49,12 +49,6 @@ impl Attached {
     }
 }
 
-/// The places that messages name.
-pub fn places(messages: &[Reply]) -> Vec<&str> {
-    let all = messages.iter();
-    all.filter_map(|m| m.attachment.as_deref()).collect()
-}
-
 impl Server {
     /// The conversation that a run is of, also when it began just now.
     pub(crate) async fn whose(&self, run: &str) -> Result<Option<SessionKey>, Problem> {
@@ -64,7 +58,18 @@ impl Server {
         }
     }
 
-    /// What goes with these messages of a conversation. A place comes from a flow, and may come from a model: a file of another
+    /// What goes with what a flow said in a conversation.
+    pub(crate) async fn attached_to(
+        &self,
+        pack: &ServedPack,
+        key: &SessionKey,
+        said: &[Reply],
+    ) -> Result<Attached, Problem> {
+        let places = said.iter().filter_map(|m| m.attachment.as_deref());
+        self.attached(pack, key, &places.collect::<Vec<_>>()).await
+    }
+
+    /// What goes with the messages of a conversation that name these. A place comes from a flow, and may come from a model: a file of another
     /// conversation is like one that is not there.
     pub(crate) async fn attached(
         &self,

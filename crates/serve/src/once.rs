@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, whole};
 use crate::ask::Ask;
-use crate::files::{Attached, places};
+use crate::files::Attached;
 use crate::places::Priority;
 use crate::problem::Problem;
 use crate::router::named;
@@ -215,7 +215,7 @@ impl Server {
         reply: &TurnReply,
         shape: &Shape,
     ) -> Result<Answered, Problem> {
-        let attached = self.attached(pack, key, &places(&reply.messages)).await?;
+        let attached = self.attached_to(pack, key, &reply.messages).await?;
         Ok(Answered {
             status: StatusCode::OK.as_u16(),
             content_type: "application/json".to_owned(),

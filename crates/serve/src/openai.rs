@@ -3,7 +3,7 @@
 
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
-use crate::files::{Attached, places};
+use crate::files::Attached;
 use crate::once::Once;
 use crate::places::Priority;
 use crate::problem::Problem;
@@ -144,8 +144,8 @@ async fn tell(
     let done = loop {
         match begun.next().await {
             Next::Said(said) => {
-                let attached = places(std::slice::from_ref(&said));
-                let attached = match server.attached(pack, key, &attached).await {
+                let one = std::slice::from_ref(&said);
+                let attached = match server.attached_to(pack, key, one).await {
                     Ok(attached) => attached,
                     Err(problem) => break Err(problem),
                 };

@@ -4,7 +4,6 @@
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::clients::May;
-use crate::files::places;
 use crate::once::broke_off;
 use crate::problem::Problem;
 use crate::router::naming;
@@ -58,8 +57,8 @@ pub async fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
         (false, false, false) => "waiting",
         _ => "running",
     };
-    let attached = places(&report.messages);
-    let attached = server.attached(&found.pack, &found.key, &attached).await?;
+    let said = &report.messages;
+    let attached = server.attached_to(&found.pack, &found.key, said).await?;
     let messages = report.messages.iter().map(|m| attached.message(m));
     let mut shown = value!({
         "run_id": found.run, "session_id": found.key.id(), "pack": found.key.pack, "status": status,
@@ -114,8 +113,8 @@ pub async fn answer(
     };
     let given = (question.as_str(), given, approval.is_some());
     let reply = give(server, &found, given, None).await?;
-    let attached = places(&reply.messages);
-    let attached = server.attached(&found.pack, &found.key, &attached).await?;
+    let said = &reply.messages;
+    let attached = server.attached_to(&found.pack, &found.key, said).await?;
     let shown = value!({"output": text_with(&reply, &attached), "run_id": reply.run_id, "outcome": reply.outcome, "expects": reply.expects});
     Ok(naming(json(StatusCode::OK, &shown), &reply))
 }

@@ -158,8 +158,8 @@ impl Server {
     }
 
     /// A line of the log.
-    pub(crate) fn tell(&self, line: &Value) {
-        (self.log)(&Told::Other(line.clone()));
+    pub(crate) fn tell(&self, line: Value) {
+        (self.log)(&Told::Other(line));
     }
 
     /// Settles the turns that an earlier process left without an end: each is gone on with where its pack says so, else cancelled, and

@@ -128,7 +128,7 @@ pub fn status(project: &Project, pack: &Pack) -> Result<RunReport, RunError> {
 pub fn report(project: &Project, pack: &Pack, run: &str) -> Result<RunReport, RunError> {
     let run_id = project.find_run(run)?;
     match shown::kept(project, pack, &run_id) {
-        Some((kept, loaded, _)) => as_it_is(project, kept, loaded),
+        Some((kept, loaded, _)) => as_it_is(project, kept, &loaded),
         None => folded(project, pack, &run_id, &mut |_| ()),
     }
 }
@@ -146,7 +146,7 @@ pub fn show(
     };
     let (loaded, checked) = project.read_run_each(&run_id, &mut |record, _| each(record))?;
     match checked.is_some_and(|checked| checked.is_same(&journal)) {
-        true => as_it_is(project, kept, loaded),
+        true => as_it_is(project, kept, &loaded),
         // Somebody went on with the run in between.
         false => report(project, pack, &run_id),
     }
@@ -166,29 +166,29 @@ fn folded(
     })?;
     let (log, view) = folding.looked()?;
     let shown = shown::of(pack, &view, &log);
+    let lost = damage(project, run_id, &shown.snapshots, &loaded)?;
     if let Some(journal) = checked {
         // What a run tells among others is believed unread, so it must be whole; what is shown of it is held against the disk again.
-        let is_whole = damage(project, run_id, &shown.snapshots, &loaded)?.is_empty();
-        if is_whole && project.checked(run_id).as_ref() != Some(&journal) {
+        if lost.is_empty() && project.checked(run_id).as_ref() != Some(&journal) {
             told::keep(project, &view, Some(journal.clone()));
         }
         if journal.is_long() && projection::outcome_of(&view).is_some() {
             shown::keep(project, &shown, Some(&loaded), journal);
         }
     }
-    as_it_is(project, shown, loaded)
+    Ok(with(shown.report, lost, &loaded))
 }
 
 /// With what is lost of the run's records by now.
-fn as_it_is(project: &Project, shown: Shown, loaded: Loaded) -> Result<RunReport, RunError> {
-    let Shown {
-        mut report,
-        snapshots,
-        ..
-    } = shown;
-    report.damage = damage(project, &report.run_id, &snapshots, &loaded)?;
-    report.foreign = loaded.foreign;
-    Ok(report)
+fn as_it_is(project: &Project, shown: Shown, loaded: &Loaded) -> Result<RunReport, RunError> {
+    let lost = damage(project, &shown.report.run_id, &shown.snapshots, loaded)?;
+    Ok(with(shown.report, lost, loaded))
+}
+
+fn with(mut report: RunReport, lost: Vec<String>, loaded: &Loaded) -> RunReport {
+    report.damage = lost;
+    report.foreign.clone_from(&loaded.foreign);
+    report
 }
 
 /// Checks a run's chain, that nothing is missing at its end, and its snapshots. `parse`: what a snapshot's text holds, as

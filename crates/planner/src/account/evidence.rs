@@ -111,8 +111,7 @@ impl Evidence {
             self.triggers.push(name.to_owned());
         }
         for service in lexicon::services() {
-            let serves = |t: &String| t == node.node_type();
-            if service.actions.iter().any(serves) || service.triggers.iter().any(serves) {
+            if service.has_node(node.node_type()) {
                 self.services
                     .entry(&service.key)
                     .or_insert_with(|| name.to_owned());

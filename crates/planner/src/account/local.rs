@@ -23,7 +23,7 @@ pub(super) struct Local<'a> {
 }
 
 impl<'a> Local<'a> {
-    pub fn of(request: &'a str, workflows: &[&'a Workflow], but: &'a But) -> Self {
+    pub fn of(request: &'a str, workflows: &[&'a Workflow], but: &But<'a>) -> Self {
         let workflow = match workflows {
             [only] if !but.made.is_empty() => Some(*only),
             _ => None,

@@ -331,11 +331,11 @@ impl Reading<'_> {
             "STORE" | "WRITE" if self.fills_column(clause) => {
                 self.on_service(i, clause, frame, Verb::Update)
             }
-            "STORE" | "WRITE" | "UPDATE" if self.handed_back(clause).is_some() => {
-                self.give_back(i, clause)
+            "STORE" | "WRITE" | "UPDATE" if let Some(service) = self.handed_back(clause) => {
+                self.give_back(i, clause, service)
             }
-            "MOVE" | "COPY" if self.moved_from(clause).is_some() => {
-                self.move_over(i, clause, frame)
+            "MOVE" | "COPY" if let Some(source) = self.moved_from(clause) => {
+                self.move_over(i, clause, frame, source)
             }
             "STORE" | "ARCHIVE" | "SYNC" | "EXPORT" => self.store(i, clause, frame),
             "CREATE" | "DRAFT" => self.create(i, clause, frame),
@@ -463,10 +463,12 @@ impl Reading<'_> {
     }
 
     /// The thing that came is changed: by what the clause gives it, or by what a model just wrote.
-    fn give_back(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
-        let Some(service) = self.handed_back(clause) else {
-            return Vec::new();
-        };
+    fn give_back(
+        &mut self,
+        i: usize,
+        clause: &Clause,
+        service: &'static ServiceEntry,
+    ) -> Vec<Step> {
         let mut step = self.written(i, clause, service, Verb::Update);
         let wrote = self.topic.wrote.clone();
         if let (Does::Service { args, .. }, Some(of)) = (&mut step.does, wrote) {
@@ -509,13 +511,15 @@ impl Reading<'_> {
     }
 
     /// Files are stored in another service; what is moved is deleted where it was.
-    fn move_over(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
-        let source = self.moved_from(clause);
+    fn move_over(
+        &mut self,
+        i: usize,
+        clause: &Clause,
+        frame: &str,
+        source: &'static ServiceEntry,
+    ) -> Vec<Step> {
         let mut steps = self.store(i, clause, "STORE");
-        if frame == "MOVE"
-            && !steps.is_empty()
-            && let Some(source) = source
-        {
+        if frame == "MOVE" && !steps.is_empty() {
             let object = Some("file".to_owned());
             steps.push(self.step("", on(source, Verb::Delete, object, Vec::new())));
         }

@@ -105,9 +105,9 @@ impl Reading<'_> {
                 }
                 if is_first {
                     self.answer_of_its_own(i, &mut tree);
-                }
-                if is_first && self.only_echoes(i, &clause, &tree) {
-                    self.traceless.push(i);
+                    if self.only_echoes(i, &clause, &tree) {
+                        self.traceless.push(i);
+                    }
                 }
             }
         }

@@ -49,20 +49,11 @@ impl Reading<'_> {
 
     /// "the JSON posted to /lead": a place that things are sent to, behind what is sent there.
     fn posted_to(&self, clause: &Clause) -> bool {
-        let phrases: Vec<&Phrase> = clause.phrases().collect();
-        phrases.windows(2).any(|pair| match pair {
-            [what, place] => {
-                let sent = (what.from..place.from).any(|at| {
-                    let verb = self.chart.item(at).verb();
-                    verb.is_some_and(|v| {
-                        v.form == "past" && ["SEND", "PUBLISH", "NOTIFY"].iter().any(|f| v.calls(f))
-                    })
-                });
-                sent && matches!(place.prep.as_str(), "to" | "at")
-                    && place.literal(self.chart, Kind::Path).is_some()
-            }
-            _ => false,
-        })
+        let there = |p: &Phrase| {
+            let to = matches!(p.prep.as_str(), "to" | "at");
+            to && p.literal(self.chart, Kind::Path).is_some()
+        };
+        self.done_at(clause, &["SEND", "PUBLISH", "NOTIFY"], there)
     }
 
     /// "This is a sub-workflow: it gets an order id", "to be called by other workflows with a text".

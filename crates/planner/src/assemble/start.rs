@@ -379,8 +379,8 @@ impl Reading<'_> {
                 || clause.intro == Intro::When
                 || clause.intro == Intro::If && i < 2
                 || self.written_to(clause, i);
-            let told = told || self.is_watched(clause) || self.reported(i, clause);
-            let told = told || self.comes_to(clause);
+            let told = told || self.is_watched(clause) || self.comes_to(clause);
+            let told = told || self.reported(i, clause);
             let nominal = verb.is_none() && clause.fresh && i < 2;
             let mails = clause
                 .phrases()
@@ -564,16 +564,27 @@ impl Reading<'_> {
 
     /// "all texts received on Twilio": what comes to a service starts it.
     fn comes_to(&self, clause: &Clause) -> bool {
+        let there = |p: &Phrase| {
+            let on = matches!(p.prep.as_str(), "on" | "in" | "via" | "by" | "through");
+            on && p.service.is_some_and(|s| !s.triggers.is_empty())
+        };
+        self.done_at(clause, &["RECEIVE"], there)
+    }
+
+    /// Whether a participle of one of these frames stands between a thing and such a place.
+    pub(super) fn done_at(
+        &self,
+        clause: &Clause,
+        frames: &[&str],
+        place: impl Fn(&Phrase) -> bool,
+    ) -> bool {
+        let done = |at: usize| {
+            let verb = self.chart.item(at).verb();
+            verb.is_some_and(|v| v.form == "past" && frames.iter().any(|f| v.calls(f)))
+        };
         let phrases: Vec<&Phrase> = clause.phrases().collect();
         phrases.windows(2).any(|pair| match pair {
-            [what, place] => {
-                let came = (what.from..place.from).any(|at| {
-                    let verb = self.chart.item(at).verb();
-                    verb.is_some_and(|v| v.form == "past" && v.calls("RECEIVE"))
-                });
-                let there = matches!(place.prep.as_str(), "on" | "in" | "via" | "by" | "through");
-                came && there && place.service.is_some_and(|s| !s.triggers.is_empty())
-            }
+            [what, at] => place(at) && (what.from..at.from).any(done),
             _ => false,
         })
     }

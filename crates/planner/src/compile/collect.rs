@@ -396,13 +396,7 @@ impl Draft<'_> {
         at: At,
     ) -> At {
         // What has no id is known by where it is.
-        let place = match key {
-            Val::Field { name, of: None } if name == "id" => ["id", "path", "key", "link"]
-                .iter()
-                .find_map(|name| self.has_field(&at, name)),
-            _ => None,
-        };
-        let value = place.map_or_else(|| self.value(&at, key), |js| super::expr::expression(&js));
+        let value = self.value_or(&at, key, "id", &["path", "key", "link"]);
         let mut params: Map<String, Value> = object(&[
             ("operation", json!("removeItemsSeenInPreviousExecutions")),
             ("logic", json!("removeItemsWithAlreadySeenKeyValues")),

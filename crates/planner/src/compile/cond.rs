@@ -124,14 +124,8 @@ impl Draft<'_> {
     }
 
     fn age(&mut self, at: &At, field: &Val, older: bool, seconds: u64) -> Value {
-        let left = match field {
-            // Which date is meant was not said: when the record came about, else when it changed.
-            Val::Field { name, of: None } if name == "date" => ["date", "created", "modified"]
-                .iter()
-                .find_map(|name| self.has_field(at, name))
-                .map_or_else(|| self.value(at, field), |js| expression(&js)),
-            _ => self.value(at, field),
-        };
+        // Which date is meant was not said: when the record came about, else when it changed.
+        let left = self.value_or(at, field, "date", &["created", "modified"]);
         let right = expression(&format!(
             "{}.toISO()",
             now(-i64::try_from(seconds).unwrap_or(i64::MAX))

@@ -85,6 +85,17 @@ impl Draft<'_> {
         }
     }
 
+    /// A value. A field of this name, which nobody said, is the first of it and the others that is known.
+    pub(super) fn value_or(&self, at: &At, val: &Val, unsaid: &str, others: &[&str]) -> Value {
+        let known = match val {
+            Val::Field { name, of: None } if name == unsaid => std::iter::once(&unsaid)
+                .chain(others)
+                .find_map(|name| self.has_field(at, name)),
+            _ => None,
+        };
+        known.map_or_else(|| self.value(at, val), |js| expression(&js))
+    }
+
     /// The value as a parameter.
     pub(super) fn value(&self, at: &At, val: &Val) -> Value {
         match val {

@@ -386,7 +386,11 @@ impl Draft<'_> {
         }
     }
 
-    /// Whether an origin's items are those of a node's own service: another's ids say nothing there.
+    /// The data at hand, where it is of a node's own service: another's ids say nothing there.
+    fn own_subject(&self, at: &At, node_type: &str) -> Option<usize> {
+        self.subject(at).filter(|i| self.is_of(*i, node_type))
+    }
+
     fn is_of(&self, origin: usize, node_type: &str) -> bool {
         let name = self
             .origins
@@ -394,11 +398,8 @@ impl Draft<'_> {
             .map(|o| o.again.as_ref().unwrap_or(&o.node).as_str());
         let made = self.workflow.nodes.iter().find(|n| Some(n.name()) == name);
         let service = |t: &str| {
-            let has = |list: &Vec<String>| list.iter().any(|own| own == t);
-            crate::lexicon::services()
-                .iter()
-                .find(|s| has(&s.actions) || has(&s.triggers))
-                .map(|s| s.key.as_str())
+            let mut all = crate::lexicon::services().iter();
+            all.find(|s| s.has_node(t)).map(|s| s.key.as_str())
         };
         made.is_none_or(|n| {
             n.node_type() == node_type || service(n.node_type()) == service(node_type)
@@ -407,7 +408,7 @@ impl Draft<'_> {
 
     /// The id of the record at hand, where a label asks for one of its kind ("File", "Deal to Update").
     fn own_id(&self, at: &At, label: &str, node_type: &str) -> Option<String> {
-        let subject = self.subject(at).filter(|i| self.is_of(*i, node_type))?;
+        let subject = self.own_subject(at, node_type)?;
         let kind = self.origins.get(subject)?.about.first()?;
         let asked = words(label).into_iter().any(|w| w == *kind);
         asked.then(|| self.has_field(at, "id")).flatten()
@@ -449,11 +450,7 @@ impl Draft<'_> {
                 }
                 let id = words(&property.name).last().is_some_and(|w| w == "id")
                     || words(&label).iter().any(|w| w == "id");
-                if id
-                    && let Some(subject) = self
-                        .subject(at)
-                        .filter(|i| self.is_of(*i, target.node_type))
-                {
+                if id && let Some(subject) = self.own_subject(at, target.node_type) {
                     let js = self.at_origin(at, subject, "id");
                     return shape(property, &super::expr::expression(&js));
                 }

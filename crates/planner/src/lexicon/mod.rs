@@ -34,6 +34,11 @@ impl ServiceEntry {
     pub fn is_any(&self, tags: &[&str]) -> bool {
         tags.iter().any(|t| self.is(t))
     }
+    /// Whether a node of it, acting or starting, is of this type.
+    pub(crate) fn has_node(&self, node_type: &str) -> bool {
+        let mut all = self.actions.iter().chain(&self.triggers);
+        all.any(|own| own == node_type)
+    }
     /// Whether it carries messages to people: a chat, mail, text messages.
     pub fn speaks(&self) -> bool {
         self.is_any(&["chat", "mail", "sms"])

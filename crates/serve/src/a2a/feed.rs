@@ -1,7 +1,6 @@
 //! What of a journal is told of a task as it goes: the same to a stream and to those that are pushed to.
 
 use super::task::{self, REPLY, Seen};
-use crate::files::places;
 use crate::problem::Problem;
 use crate::runs::Found;
 use crate::server::Server;
@@ -81,9 +80,8 @@ impl Feed {
                 };
                 let append = self.said > 0;
                 self.said += 1;
-                let attached = places(std::slice::from_ref(&reply));
-                let found = &self.found;
-                let attached = self.server.attached(&found.pack, &found.key, &attached);
+                let (found, said) = (&self.found, std::slice::from_ref(&reply));
+                let attached = self.server.attached_to(&found.pack, &found.key, said);
                 let attached = attached.await?;
                 Some(self.artifact(task::chunk(&reply, &attached), append))
             }

@@ -204,13 +204,7 @@ async fn cancel(
 ) -> Result<(Found, Seen), Refused> {
     ask.may(May::Cancel)?;
     let found = find(server, ask, pack, id).await?;
-    if !task::look(server, &found)
-        .await?
-        .task
-        .status
-        .state
-        .is_terminal()
-    {
+    if !is_over(server, &found).await? {
         end(server, ask, &found).await?;
     }
     let seen = task::look(server, &found).await?;
@@ -225,6 +219,12 @@ async fn cancel(
     }
 }
 
+/// Whether a task is at its end.
+async fn is_over(server: &Server, found: &Found) -> Result<bool, Refused> {
+    let seen = task::look(server, found).await?;
+    Ok(seen.task.status.state.is_terminal())
+}
+
 /// Ends a run, and waits until it is at its end.
 async fn end(server: &Arc<Server>, ask: &Ask, found: &Found) -> Result<(), Refused> {
     if let Some(cancel) = server.live.cancel(&found.run) {
@@ -233,13 +233,7 @@ async fn end(server: &Arc<Server>, ask: &Ask, found: &Found) -> Result<(), Refus
         while let Some(mut live) = server.live.of(&found.run) {
             while live.changed().await.is_ok() {}
         }
-        if task::look(server, found)
-            .await?
-            .task
-            .status
-            .state
-            .is_terminal()
-        {
+        if is_over(server, found).await? {
             return Ok(());
         }
         // It had just come to wait for somebody.

@@ -1,7 +1,7 @@
 //! A run as a task. The journal is read each time: how a run stands there is the one source of a task's state, artifacts and history,
 //! and `state` the one place that says which standing is which state.
 
-use crate::files::{Attached, places};
+use crate::files::Attached;
 use crate::problem::Problem;
 use crate::runs::Found;
 use crate::server::Server;
@@ -160,8 +160,8 @@ pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
     let mut each = |record: &Record| read.take(record, &found.run);
     let report = run::show(&found.pack.project, &found.pack.pack, &found.run, &mut each);
     let report = report.map_err(|e| Problem::from(TurnError::from(e)))?;
-    let attached = places(&report.messages);
-    let attached = server.attached(&found.pack, &found.key, &attached).await?;
+    let said = &report.messages;
+    let attached = server.attached_to(&found.pack, &found.key, said).await?;
     let question = report.questions.first();
     let state = state(read.stands(question));
     let told = match (question, state) {

@@ -184,7 +184,7 @@ impl Follower {
 
     /// A line of the log; of the address it names the host alone.
     fn note(&self, what: &str, why: &str) {
-        self.server.tell(&json!({
+        self.server.tell(json!({
             "at": jiff::Timestamp::now().to_string(), "push": what, "run": self.found.run, "name": self.push.name,
             "host": self.target.host(), "tries": self.push.tries, "why": why,
         }));

@@ -203,7 +203,7 @@ pub async fn resume(server: &Arc<Server>) {
                 follow(server, push).await;
             }
         }
-        Err(error) => server.tell(&json!({
+        Err(error) => server.tell(json!({
             "at": jiff::Timestamp::now().to_string(), "push": "not resumed", "why": error.to_string(),
         })),
     }
@@ -226,7 +226,7 @@ async fn follow(server: &Arc<Server>, push: Push) {
         return;
     };
     let Some(target) = target(outbox, &push) else {
-        server.tell(&json!({
+        server.tell(json!({
             "at": jiff::Timestamp::now().to_string(), "push": "unreadable", "run": run, "name": push.name,
             "why": "where it goes to was sealed with another key",
         }));

@@ -142,7 +142,7 @@ impl Making<'_> {
             Some("parallel") => self.parallel(item, step),
             _ => {
                 let mut steps = Vec::new();
-                for agent in agents(item) {
+                for agent in item.items("agents") {
                     steps.extend(self.one_after_another(item, agent));
                 }
                 step.push(("steps", list(place, steps)));
@@ -154,7 +154,7 @@ impl Making<'_> {
     /// Branches; what becomes of an agent's failure is said in its own.
     fn parallel(&mut self, item: &Node, mut step: Vec<(&str, Node)>) -> Node {
         let place = item.place;
-        let branches = agents(item).iter().map(|agent| {
+        let branches = item.items("agents").iter().map(|agent| {
             let steps = list(agent.place, self.one_after_another(item, agent));
             let id = text(agent.place, name_of(agent));
             map(agent.place, [("id", id), ("steps", steps)])
@@ -281,10 +281,6 @@ impl Making<'_> {
         let said = own.or_else(|| item.get(key)).or_else(|| self.file.get(key));
         said.cloned()
     }
-}
-
-fn agents(item: &Node) -> &[Node] {
-    item.items("agents")
 }
 
 /// A name alone, or a map with one.
