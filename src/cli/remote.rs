@@ -4,6 +4,7 @@ use super::error::{CliError, Exit};
 use super::output::Output;
 use super::project;
 use crate::config::{Config, Origin, a2a};
+use agentctl_a2a::CardKey;
 use agentctl_a2a_client::{Agent, CardPin, Credentials, Error, Limits, PinError};
 use agentctl_engine::pack::{Pack, ToolKind};
 use agentctl_host::home::{self, Home};
@@ -19,15 +20,17 @@ pub struct Remote {
     pub pin: Option<CardPin>,
 }
 
-/// An address, or a name of `[a2a.agents]`. `token_env`: the variable with the token for an address.
+/// An address, or a name of `[a2a.agents]`. `token_env`: the variable with the token for an address. `keys`: a file of keys that have
+/// to have signed the card, in the place of those of the settings.
 pub fn named(
     root: &Path,
     config: &Config,
     target: &str,
     token_env: Option<&str>,
+    keys: Option<&Path>,
     out: &Output,
 ) -> Result<Remote, CliError> {
-    let agent = match config.agents.get(target) {
+    let mut agent = match config.agents.get(target) {
         Some(_) if token_env.is_some() => {
             return Err(CliError::usage(
                 "--token-env is for an address; an agent's settings name its secret themselves",
@@ -46,6 +49,7 @@ pub fn named(
                 allow: config.tool_addresses.clone().and(&url),
                 credentials: token.transpose()?.map(Credentials::Bearer),
                 limits: Limits::default(),
+                keys: None,
                 url,
             }
         }
@@ -58,6 +62,9 @@ pub fn named(
             return Err(CliError::usage(format!("there is no agent {target:?}")).hint(hint));
         }
     };
+    if let Some(file) = keys {
+        agent.keys = Some(a2a::keys(file).map_err(CliError::usage)?);
+    }
     hide(&agent, out);
     let pin = pin(root, &agent)?;
     Ok(Remote {
@@ -81,6 +88,7 @@ fn of_settings(root: &Path, config: &Config, name: &str) -> Result<Agent, CliErr
             Origin::Project => allow,
         },
         limits: Limits::default(),
+        keys: described.keys(root).map_err(CliError::usage)?,
     })
 }
 
@@ -133,6 +141,29 @@ pub fn read_pin(home: &Home, agent: &Agent) -> Result<Option<CardPin>, CliError>
     CardPin::read(home, &url).map_err(|e| no_pin(&e))
 }
 
+/// The file of the user's own folder with the seed of the key that signs their agents' cards.
+pub const CARD_KEY: &str = "card-key";
+
+/// The key that signs the cards of the user's agents; None: none was made.
+pub fn card_key(home: &Home) -> Result<Option<CardKey>, CliError> {
+    let seed = home.read(CARD_KEY);
+    let seed = seed.map_err(|e| CliError::failed(e.to_string()))?;
+    let broken = || {
+        CliError::failed(format!(
+            "{} holds no key for cards",
+            home.dir().join(CARD_KEY).display()
+        ))
+        .hint("make a new one: agentctl a2a keygen --renew")
+    };
+    seed.map(|seed| CardKey::of(&seed).ok_or_else(broken))
+        .transpose()
+}
+
+/// What to do where a card is to be signed and there is no key.
+pub fn no_card_key() -> CliError {
+    CliError::usage("there is no key that signs cards").hint("make one: agentctl a2a keygen")
+}
+
 pub fn no_pin(error: &PinError) -> CliError {
     CliError::failed(format!(
         "what you approved of agents cannot be kept: {error}"
@@ -149,6 +180,8 @@ pub fn failed(error: &Error, target: &str) -> CliError {
         Error::Unapproved(_) => CliError::new(Exit::Refused, message).hint(format!(
             "look at what changed, and approve it again: agentctl a2a approve {target}"
         )),
+        Error::Unsigned(_) => CliError::new(Exit::Refused, message)
+            .hint("ask whoever runs the agent for its keys, over a way that you trust"),
         Error::Unreachable(_) => CliError::new(Exit::Backend, message),
         Error::Lost { .. } => CliError::new(Exit::Backend, message)
             .hint("what was sent may have arrived; look before you send it again"),

@@ -3,7 +3,9 @@
 
 use super::serve::{Basic, secret};
 use super::{ConfigError, Lines, Origin};
+use agentctl_a2a::CardKeys;
 use agentctl_a2a_client::Credentials;
+use agentctl_host::files::read_given_text;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -21,6 +23,7 @@ pub struct RemoteAgent {
     token_env: Option<String>,
     token_file: Option<PathBuf>,
     basic: Option<Basic>,
+    keys: Option<PathBuf>,
 }
 
 #[derive(Default, Deserialize)]
@@ -37,6 +40,7 @@ struct WrittenAgent {
     token_env: Option<String>,
     token_file: Option<PathBuf>,
     basic: Option<Basic>,
+    keys: Option<PathBuf>,
 }
 
 pub(super) fn agents(
@@ -72,6 +76,7 @@ pub(super) fn agents(
             token_env: agent.token_env,
             token_file: agent.token_file,
             basic: agent.basic,
+            keys: agent.keys,
         };
         agents.insert(name, agent);
     }
@@ -109,7 +114,29 @@ pub fn url(text: &str) -> Result<Url, String> {
     Ok(url)
 }
 
+/// A set of keys is no larger.
+const MAX_KEYS: u64 = 256 * 1024;
+
+/// The keys that sign an agent's card, out of a file (a JSON Web Key Set).
+///
+/// # Errors
+/// It cannot be read, or is none, in words.
+pub fn keys(file: &Path) -> Result<CardKeys, String> {
+    let failed = |why: String| format!("the keys of the agent's card, {}: {why}", file.display());
+    let text = read_given_text(file, MAX_KEYS).map_err(|e| failed(e.to_string()))?;
+    CardKeys::read(&text).map_err(|e| failed(e.to_string()))
+}
+
 impl RemoteAgent {
+    /// The keys that have to have signed its card; None: the settings name none.
+    ///
+    /// # Errors
+    /// As for [`keys`].
+    pub fn keys(&self, root: &Path) -> Result<Option<CardKeys>, String> {
+        let file = self.keys.as_ref();
+        file.map(|file| keys(&root.join(file))).transpose()
+    }
+
     /// The secret where the settings say it is; None: they name none.
     ///
     /// # Errors

@@ -33,6 +33,9 @@ pub struct Serve {
     pub page: bool,
     /// Whose tools `/mcp` serves; None: there is no such door.
     pub mcp: Option<McpTools>,
+    /// Cards of A2A carry a signature of the user's card key.
+    #[serde(default)]
+    pub sign_cards: bool,
     /// Of the user's own file alone: what of this machine and of private networks clients may have told of their tasks.
     #[serde(default)]
     pub push_addresses: Vec<Spanned<String>>,
@@ -136,6 +139,7 @@ impl Serve {
             tls: self.tls.or(user.tls),
             page: self.page || user.page,
             mcp: self.mcp.or(user.mcp),
+            sign_cards: self.sign_cards || user.sign_cards,
             push_addresses: user.push_addresses,
             clients,
         }

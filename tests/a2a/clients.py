@@ -26,6 +26,7 @@ from server import TOKEN, Server  # noqa: E402
 SETTINGS = """
 [serve]
 packs = ["colour", "front-door", "research"]
+sign_cards = true
 [serve.clients.one]
 bearer_env = "AGENTCTL_SERVE_TOKEN"
 may = ["turn", "read", "cancel", "approve"]
@@ -232,6 +233,14 @@ async def packs(url, binding):
           len(claims) > 0 and all(len(c.struct_value.fields["sources"].list_value.values) > 0 for c in claims), output)
 
 
+def made_key(binary, folder):
+    """The public half of a key for cards, as agentctl makes it."""
+    home = os.path.join(folder, "home")
+    env = {"PATH": os.environ["PATH"], "HOME": home, "AGENTCTL_HOME": home, "AGENTCTL_LOOK": "no"}
+    made = subprocess.run([os.path.abspath(binary), "a2a", "keygen"], cwd=folder, env=env, check=True, capture_output=True, text=True)
+    return made.stdout
+
+
 def envelope(url):
     message = {
         "type": "request:task", "version": "1.0", "id": "e-1", "timestamp": "2026-01-31T12:00:00Z", "sender": "a-seed-system",
@@ -261,6 +270,7 @@ async def main(binary, of_node):
         with open(os.path.join(own, "config.toml"), "w") as file:
             file.write(OWN)
         receiver = Receiver()
+        keys = made_key(binary, folder)
         with Server(binary, SETTINGS, folder) as server:
             for binding in ("JSONRPC", "HTTP+JSON"):
                 await round_trip(server.url, binding)
@@ -268,7 +278,7 @@ async def main(binary, of_node):
                 await pushed(server.url, binding, receiver)
                 await packs(server.url, binding)
             envelope(server.url)
-            subprocess.run(["node", of_node, server.url, TOKEN, TOKEN[::-1]], check=True)
+            subprocess.run(["node", of_node, server.url, TOKEN, TOKEN[::-1], keys], check=True)
 
 
 asyncio.run(main(*sys.argv[1:]))

@@ -100,3 +100,61 @@ async fn case_125_what_an_agent_says_steers_nothing_and_has_an_end() {
     assert!(cut.2.contains("larger than 4194304 bytes"), "{}", cut.2);
     assert!(cut.1.is_empty());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn case_101_a_card_that_was_changed_after_it_was_signed_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |words: &[&str]| ran(agentctl(folder.path(), &[&["a2a"], words].concat()));
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let file = |name: &str, text: &str| std::fs::write(path(name), text).unwrap();
+    let keys = of(&["keygen"]);
+    assert_eq!(keys.0, 0, "{keys:?}");
+    file("keys.json", &keys.1);
+    let card = json!({
+        "name": "desk", "description": "Answers.", "version": "1", "capabilities": {},
+        "supportedInterfaces": [{"url": "https://desk.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}]
+    });
+    file("card.json", &card.to_string());
+    let signed = of(&["sign-card", &path("card.json")]);
+    assert_eq!(signed.0, 0, "{signed:?}");
+    let signed: Value = serde_json::from_str(&signed.1).unwrap();
+    let mut elsewhere = signed.clone();
+    elsewhere["supportedInterfaces"][0]["url"] = json!(ELSEWHERE);
+    let mut unlocked = signed.clone();
+    unlocked["signatures"][0]["protected"] = json!("eyJhbGciOiJub25lIn0");
+    let mut empty = signed.clone();
+    empty["signatures"] = json!([]);
+    let shown = [signed, elsewhere, unlocked, empty];
+    let (address, _) = serve(move |request| {
+        let number = request
+            .line
+            .trim_start_matches("GET /")
+            .trim_end_matches(".json");
+        let card = &shown[number.parse::<usize>().unwrap()];
+        response(
+            "200 OK",
+            "content-type: application/json\r\n",
+            card.to_string().as_bytes(),
+        )
+    })
+    .await;
+    let keys = path("keys.json");
+    let at = |number: usize| format!("{address}/{number}.json");
+    let verified = of(&["verify", &at(0), "--keys", &keys]);
+    assert_eq!(verified.0, 0, "{verified:?}");
+    for (number, why) in [
+        (1, "is not the one that the key"),
+        (2, "none of the card's signatures"),
+        (3, "carries no signature"),
+    ] {
+        for command in ["verify", "approve", "card"] {
+            let refused = of(&[command, &at(number), "--keys", &keys]);
+            assert_eq!(refused.0, 5, "{command}: {refused:?}");
+            assert!(refused.2.contains(why), "{command}: {refused:?}");
+        }
+    }
+    // With another key it is nobody's.
+    file("others.json", &of(&["keygen", "--renew"]).1);
+    let refused = of(&["verify", &at(0), "--keys", &path("others.json")]);
+    assert_eq!(refused.0, 5, "{refused:?}");
+}

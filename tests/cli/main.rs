@@ -47,6 +47,7 @@ mod serve;
 mod serving;
 mod shortage;
 mod signals;
+mod signed;
 mod support;
 mod trust;
 mod turns;

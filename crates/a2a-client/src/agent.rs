@@ -4,7 +4,7 @@ use crate::client::Client;
 use crate::error::Error;
 use crate::pins::CardPin;
 use crate::wire::{self, Binding};
-use agentctl_a2a::{AgentCard, AgentInterface, CARD_PATH, VERSION};
+use agentctl_a2a::{AgentCard, AgentInterface, CARD_PATH, CardKeys, VERSION};
 use agentctl_host::reach::{self, Addresses, NoWay};
 use serde_json::Value;
 use std::time::Duration;
@@ -61,6 +61,8 @@ pub struct Agent {
     /// What of this machine and of private networks may be reached.
     pub allow: Addresses,
     pub limits: Limits,
+    /// One of them has to have signed the card; None: a signature is not looked at.
+    pub keys: Option<CardKeys>,
 }
 
 /// A card as its server told it.
@@ -69,6 +71,8 @@ pub struct Fetched {
     pub card: AgentCard,
     /// All of it, what is not known here too.
     pub whole: Value,
+    /// The key that signed it, where the agent's keys are known.
+    pub signed_by: Option<String>,
 }
 
 impl Agent {
@@ -91,7 +95,7 @@ impl Agent {
     /// Fetches the card. No credentials go along: a card is public.
     ///
     /// # Errors
-    /// It cannot be had, is larger than 256 KiB, or is no card.
+    /// It cannot be had, is larger than 256 KiB, is no card, or none of the agent's keys signed it.
     pub async fn card(&self) -> Result<Fetched, Error> {
         let url = self.card_url()?;
         let at = reach::way(&url, &self.allow, false).await.map_err(no_way)?;
@@ -112,7 +116,13 @@ impl Agent {
         let card = card.map_err(|e| {
             Error::Unreadable(format!("what stands at {url} is no card of A2A 1.0: {e}"))
         })?;
-        Ok(Fetched { card, whole })
+        let signer = self.keys.as_ref().map(|keys| keys.signer(&whole));
+        let signed_by = signer.transpose().map_err(Error::Unsigned)?;
+        Ok(Fetched {
+            card,
+            whole,
+            signed_by,
+        })
     }
 
     /// Fetches the card and takes the way that it offers. Without an approved card that way stays on the card's own server.
@@ -201,6 +211,7 @@ mod tests {
             credentials: None,
             allow: Addresses::default(),
             limits: Limits::default(),
+            keys: None,
         }
     }
 

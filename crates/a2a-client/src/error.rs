@@ -1,6 +1,6 @@
 //! What an exchange with another agent can end with, and whether a task may have been made all the same.
 
-use agentctl_a2a::{Fault, Kind};
+use agentctl_a2a::{Fault, Kind, NotSigned};
 
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
@@ -22,13 +22,19 @@ pub enum Error {
     /// Its card is not the one that the user approved, or none was approved.
     #[error("{0}")]
     Unapproved(String),
+    /// Its card is not signed by the keys that it has to be signed by.
+    #[error("{0}")]
+    Unsigned(NotSigned),
 }
 
 impl Error {
     /// Whether it is certain that no task was made and nothing was said, so that the same message may be sent again.
     pub fn is_unmade(&self) -> bool {
         match self {
-            Error::Forbidden(_) | Error::Unreachable(_) | Error::Unapproved(_) => true,
+            Error::Forbidden(_)
+            | Error::Unreachable(_)
+            | Error::Unapproved(_)
+            | Error::Unsigned(_) => true,
             Error::Lost { .. } | Error::Unreadable(_) => false,
             Error::Fault(fault) => match fault.kind {
                 Kind::Internal | Kind::InvalidAgentResponse => false,

@@ -83,6 +83,7 @@ async fn agent(
             max_bytes: 4096,
             max_stream_bytes: 8192,
         },
+        keys: None,
         url,
     };
     (agent, asked)
@@ -315,6 +316,7 @@ async fn a_card_leads_nowhere_else_until_it_is_approved() {
             .and(&Url::parse(&there).unwrap()),
         credentials: None,
         limits: Limits::default(),
+        keys: None,
         url,
     };
     assert!(matches!(

@@ -6,6 +6,7 @@ mod card;
 mod fault;
 mod message;
 mod requests;
+mod sign;
 mod task;
 
 pub use card::{
@@ -18,6 +19,7 @@ pub use requests::{
     CancelTask, Configuration, GetTask, ListTasks, PushAuthentication, PushConfig, PushList,
     PushOf, PushesOf, SendMessage, SubscribeToTask, TaskList,
 };
+pub use sign::{CardKey, CardKeys, NotSigned, claimed};
 pub use task::{ArtifactUpdate, Status, StatusUpdate, StreamResponse, Task, TaskState};
 
 /// The one version that is spoken.

@@ -29,9 +29,7 @@ impl Key {
 
     /// A key that nobody has, for where none was made yet: no mark fits it. None: the system gives no random bytes.
     pub fn nobodys() -> Option<Key> {
-        let mut bytes = [0u8; BYTES];
-        getrandom::fill(&mut bytes).ok()?;
-        Some(Key { bytes })
+        random().map(Key::fixed)
     }
 
     /// HMAC-SHA-256 in lower-case hex over the purpose and the parts, each with its length before it, so that no two lists of
@@ -63,6 +61,13 @@ impl Key {
         }
         mac
     }
+}
+
+/// Bytes that nobody knows. None: the system gives none.
+pub fn random() -> Option<[u8; BYTES]> {
+    let mut bytes = [0u8; BYTES];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(bytes)
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

@@ -9,6 +9,7 @@ use crate::once::Onces;
 use crate::push::Outbox;
 use crate::router::Noted;
 use crate::turning::Turns;
+use agentctl_a2a::CardKey;
 use agentctl_base::question::Outcome;
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
@@ -110,6 +111,8 @@ pub struct Server {
     pub(crate) mcp: Option<McpDoor>,
     /// None: nobody is told of anything.
     pub(crate) outbox: Option<Arc<Outbox>>,
+    /// Signs the cards; None: they carry no signature.
+    pub(crate) card_key: Option<CardKey>,
     pub(crate) started: Instant,
     /// Seconds since 1970: when it began.
     pub(crate) since: i64,
@@ -134,6 +137,7 @@ impl Server {
             seats: Seats::new(limits.connections),
             mcp: None,
             outbox: None,
+            card_key: None,
             limits,
             live: Arc::default(),
             onces: Onces::default(),
@@ -154,6 +158,13 @@ impl Server {
     #[must_use]
     pub fn with_push(mut self, key: &Key, allow: Addresses) -> Server {
         self.outbox = Outbox::new(key, allow).map(Arc::new);
+        self
+    }
+
+    /// Signs the cards of A2A.
+    #[must_use]
+    pub fn with_card_key(mut self, key: CardKey) -> Server {
+        self.card_key = Some(key);
         self
     }
 

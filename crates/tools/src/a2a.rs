@@ -200,6 +200,7 @@ fn failed(error: &Error, changes: bool) -> Outcome {
     match error {
         Error::Forbidden(why) => Outcome::Refused(deny(ADDRESS, why.as_str())),
         Error::Unapproved(why) => Outcome::Refused(deny(CARD, why.as_str())),
+        Error::Unsigned(why) => Outcome::Refused(deny(CARD, why.to_string())),
         Error::Lost { late: true, .. } => nothing(error.to_string(), TIMEOUT, changes),
         error => nothing(error.to_string(), FAILED, changes && !error.is_unmade()),
     }

@@ -87,6 +87,7 @@ async fn desk(
         allow: Addresses::default().and(&url),
         credentials: None,
         limits: Limits::default(),
+        keys: None,
         url,
     };
     let whole = agent.card().await.unwrap().whole;

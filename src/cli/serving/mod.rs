@@ -7,7 +7,8 @@ use super::args::{LimitOptions, ModelOptions};
 use super::conversations::store;
 use super::error::{CliError, Exit};
 use super::output::Output;
-use super::project::home;
+use super::project::{self, home};
+use super::remote;
 use super::session::{self, Session};
 use super::settings;
 use super::streams;
@@ -301,6 +302,13 @@ pub async fn server(
     let server = match &key {
         Some(key) => server.with_push(key, settings.pushed_to()),
         None => server,
+    };
+    let server = match settings.sign_cards {
+        true => {
+            let home = project::home_for(root, "the cards cannot be signed")?;
+            server.with_card_key(remote::card_key(&home)?.ok_or_else(remote::no_card_key)?)
+        }
+        false => server,
     };
     Ok(match mcp {
         Some(door) => server.with_mcp(door),

@@ -10,14 +10,18 @@ fn a2a() {
     Usage: agentctl a2a [OPTIONS] <COMMAND>
 
     Commands:
-      card     What an agent says of itself, and whether you approved that
-      approve  Approve an agent's card as it is now; tools of packs reach no other, and a changed card
-               is refused
-      send     Send a message, and wait until its task is at its end or waits for somebody
-      get      How a task stands
-      watch    Watch a task until it is at its end or waits for somebody
-      cancel   Cancel a task
-      help     Print this message or the help of the given subcommand(s)
+      card       What an agent says of itself, and whether you approved that
+      approve    Approve an agent's card as it is now; tools of packs reach no other, and a changed card
+                 is refused
+      verify     Check that a key that you know signed an agent's card as it is; else exit code 5
+      keygen     Print the public half of the key that signs your agents' cards; the first time it is
+                 made
+      sign-card  Sign a card of another making with your key
+      send       Send a message, and wait until its task is at its end or waits for somebody
+      get        How a task stands
+      watch      Watch a task until it is at its end or waits for somebody
+      cancel     Cancel a task
+      help       Print this message or the help of the given subcommand(s)
 
     Options:
     Examples:
@@ -39,6 +43,9 @@ fn a2a() {
           --token-env <VARIABLE>
               The variable with the bearer token for an address
 
+          --keys <FILE>
+              Keys (a JSON Web Key Set), one of which has to have signed the agent's card
+
     Examples:
       agentctl a2a card desk
       agentctl a2a card http://127.0.0.1:8137 --output-format json
@@ -56,8 +63,57 @@ fn a2a() {
           --token-env <VARIABLE>
               The variable with the bearer token for an address
 
+          --keys <FILE>
+              Keys (a JSON Web Key Set), one of which has to have signed the agent's card
+
     Example:
       agentctl a2a approve desk
+    ");
+    insta::assert_snapshot!(help("a2a verify"), @"
+    Check that a key that you know signed an agent's card as it is; else exit code 5
+
+    Usage: agentctl a2a verify [OPTIONS] <AGENT>
+
+    Arguments:
+      <AGENT>
+              The agent's address, or its name in agentctl.toml
+
+    Options:
+          --token-env <VARIABLE>
+              The variable with the bearer token for an address
+
+          --keys <FILE>
+              Keys (a JSON Web Key Set), one of which has to have signed the agent's card
+
+    Example:
+      agentctl a2a verify https://agents.example.com --keys keys.json
+    ");
+    insta::assert_snapshot!(help("a2a keygen"), @"
+    Print the public half of the key that signs your agents' cards; the first time it is made
+
+    Usage: agentctl a2a keygen [OPTIONS]
+
+    Options:
+          --renew
+              Make a new key in the place of the old one
+
+    Example:
+      agentctl a2a keygen > keys.json
+
+    [serve] sign_cards = true has the server sign every card.
+    ");
+    insta::assert_snapshot!(help("a2a sign-card"), @"
+    Sign a card of another making with your key
+
+    Usage: agentctl a2a sign-card [OPTIONS] <FILE>
+
+    Arguments:
+      <FILE>
+              The card (`-`: stdin)
+
+    Options:
+    Example:
+      agentctl a2a sign-card card.json > signed.json
     ");
     insta::assert_snapshot!(help("a2a send"), @r#"
     Send a message, and wait until its task is at its end or waits for somebody
@@ -74,6 +130,9 @@ fn a2a() {
     Options:
           --token-env <VARIABLE>
               The variable with the bearer token for an address
+
+          --keys <FILE>
+              Keys (a JSON Web Key Set), one of which has to have signed the agent's card
 
           --data <JSON>
               A JSON value that goes along, or alone
@@ -118,6 +177,9 @@ fn a2a() {
           --token-env <VARIABLE>
               The variable with the bearer token for an address
 
+          --keys <FILE>
+              Keys (a JSON Web Key Set), one of which has to have signed the agent's card
+
     Example:
       agentctl a2a get desk 20260102-030405-0123456789
     ");
@@ -136,6 +198,9 @@ fn a2a() {
     Options:
           --token-env <VARIABLE>
               The variable with the bearer token for an address
+
+          --keys <FILE>
+              Keys (a JSON Web Key Set), one of which has to have signed the agent's card
 
           --timeout <TIME>
               So long the task is waited for; it goes on without us
@@ -160,6 +225,9 @@ fn a2a() {
     Options:
           --token-env <VARIABLE>
               The variable with the bearer token for an address
+
+          --keys <FILE>
+              Keys (a JSON Web Key Set), one of which has to have signed the agent's card
 
     Example:
       agentctl a2a cancel desk 20260102-030405-0123456789

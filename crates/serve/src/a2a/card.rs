@@ -27,13 +27,18 @@ pub fn answer(
     below: bool,
     headers: &HeaderMap,
 ) -> Result<Answer, Problem> {
-    let text = serde_json::to_string_pretty(&of(server, pack, below));
-    let text = text.map_err(|e| {
+    let broken = |why: String| {
         Problem::new(
             StatusCode::INTERNAL_SERVER_ERROR,
-            format!("a card cannot be written: {e}"),
+            format!("a card cannot be written: {why}"),
         )
-    })?;
+    };
+    let card = serde_json::to_value(of(server, pack, below)).map_err(|e| broken(e.to_string()))?;
+    let card = match &server.card_key {
+        Some(key) => key.sign(card).map_err(|e| broken(e.to_string()))?,
+        None => card,
+    };
+    let text = serde_json::to_string_pretty(&card).map_err(|e| broken(e.to_string()))?;
     let tag = format!("\"{}\"", sha256_hex(text.as_bytes()));
     let known = headers.get_all(IF_NONE_MATCH).iter();
     let mut known = known.filter_map(|value| value.to_str().ok());

@@ -5,14 +5,14 @@ use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::remote::{self, Remote};
 use crate::cli::{project, runtime};
-use agentctl_a2a::AgentCard;
+use agentctl_a2a::{AgentCard, claimed};
 use agentctl_a2a_client::{CardChange, CardPin, Fetched};
 use agentctl_base::untrusted;
 use console::style;
 use serde_json::json;
 use std::path::Path;
 
-fn fetched(remote: &Remote) -> Result<Fetched, CliError> {
+pub fn fetched(remote: &Remote) -> Result<Fetched, CliError> {
     let fetched = runtime::block_on(remote.agent.card())?;
     fetched.map_err(|e| remote::failed(&e, &remote.name))
 }
@@ -25,13 +25,33 @@ fn state(change: &CardChange) -> &'static str {
     }
 }
 
+/// Who signed a card, and whether that was checked.
+fn signatures(fetched: &Fetched) -> Vec<String> {
+    if let Some(by) = &fetched.signed_by {
+        return vec![format!("of the key {by}, one of those that you know")];
+    }
+    let claimed = claimed(&fetched.whole).into_iter();
+    claimed
+        .map(|by| format!("of a key that is called {by}, not checked (--keys FILE)"))
+        .collect()
+}
+
+fn signed(all: &[String]) -> String {
+    let lines = all.iter();
+    lines
+        .map(|by| format!("signature: {}\n", plain_long(by)))
+        .collect()
+}
+
 pub fn show(remote: &Remote, out: &Output) -> Result<Exit, CliError> {
     let fetched = fetched(remote)?;
+    let by = signatures(&fetched);
     let change = CardPin::compare(remote.pin.as_ref(), &fetched.whole);
     out.answer(
         Exit::Complete,
         || {
             let mut text = told(&fetched.card);
+            text.push_str(&signed(&by));
             text.push_str(&format!("card: {}\n", state(&change)));
             if let CardChange::Changed { diff } = &change {
                 text.push_str(&indented(diff));
@@ -40,7 +60,7 @@ pub fn show(remote: &Remote, out: &Output) -> Result<Exit, CliError> {
         },
         || {
             json!({
-                "agent": remote.name, "state": state(&change),
+                "agent": remote.name, "state": state(&change), "signatures": by,
                 "card": untrusted::value(fetched.whole.clone())
             })
         },
@@ -50,6 +70,7 @@ pub fn show(remote: &Remote, out: &Output) -> Result<Exit, CliError> {
 pub fn approve(root: &Path, remote: &Remote, out: &Output) -> Result<Exit, CliError> {
     let home = project::home_for(root, "what you approve cannot be kept")?;
     let fetched = fetched(remote)?;
+    let by = signatures(&fetched);
     // Another approval may have been written while the agent was asked.
     let _lock = home.lock().map_err(|e| CliError::failed(e.to_string()))?;
     let before = remote::read_pin(&home, &remote.agent)?;
@@ -67,12 +88,15 @@ pub fn approve(root: &Path, remote: &Remote, out: &Output) -> Result<Exit, CliEr
             CardChange::Approved => {
                 "nothing to approve: the card is as it was approved\n".to_owned()
             }
-            CardChange::New => format!("approved\n{}", indented(&told(&fetched.card))),
+            CardChange::New => {
+                let told = format!("{}{}", told(&fetched.card), signed(&by));
+                format!("approved\n{}", indented(&told))
+            }
             CardChange::Changed { diff } => format!("approved\n{}", indented(diff)),
         },
         || {
             json!({
-                "agent": remote.name, "url": url.as_str(), "was": state(&change),
+                "agent": remote.name, "url": url.as_str(), "was": state(&change), "signatures": by,
                 "card": untrusted::value(fetched.whole.clone())
             })
         },

@@ -1,6 +1,7 @@
 //! `agentctl a2a …`: other agents, by hand. What they say is a stranger's word: it is shown as harmless text, and it decides nothing.
 
 mod card;
+mod sign;
 mod tasks;
 mod told;
 
@@ -9,7 +10,7 @@ use crate::cli::output::Output;
 use crate::cli::remote::{self, Remote};
 use crate::cli::settings;
 use clap::{Args, Subcommand};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Other agents over A2A: their cards, messages to them, their tasks
 #[derive(Debug, Subcommand)]
@@ -30,6 +31,33 @@ pub enum A2aCommand {
     Approve {
         #[command(flatten)]
         target: Target,
+    },
+    /// Check that a key that you know signed an agent's card as it is; else exit code 5
+    #[command(
+        after_help = "Example:\n  agentctl a2a verify https://agents.example.com --keys keys.json"
+    )]
+    Verify {
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Print the public half of the key that signs your agents' cards; the first time it is made
+    #[command(
+        after_help = "Example:\n  agentctl a2a keygen > keys.json\n\n[serve] sign_cards = true has the server sign every card."
+    )]
+    Keygen {
+        /// Make a new key in the place of the old one
+        #[arg(long)]
+        renew: bool,
+    },
+    /// Sign a card of another making with your key
+    #[command(
+        name = "sign-card",
+        after_help = "Example:\n  agentctl a2a sign-card card.json > signed.json"
+    )]
+    SignCard {
+        /// The card (`-`: stdin)
+        #[arg(value_name = "FILE")]
+        file: String,
     },
     Send(tasks::SendArgs),
     /// How a task stands
@@ -71,6 +99,9 @@ pub struct Target {
     /// The variable with the bearer token for an address
     #[arg(long, value_name = "VARIABLE")]
     token_env: Option<String>,
+    /// Keys (a JSON Web Key Set), one of which has to have signed the agent's card
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -83,7 +114,8 @@ pub struct Time {
 impl Target {
     fn find(&self, root: &Path, out: &Output) -> Result<Remote, CliError> {
         let config = settings::of_project(root, out)?;
-        remote::named(root, &config, &self.agent, self.token_env.as_deref(), out)
+        let (token, keys) = (self.token_env.as_deref(), self.keys.as_deref());
+        remote::named(root, &config, &self.agent, token, keys, out)
     }
 }
 
@@ -91,6 +123,9 @@ pub fn a2a(root: &Path, command: &A2aCommand, out: &Output) -> Result<Exit, CliE
     match command {
         A2aCommand::Card { target } => card::show(&target.find(root, out)?, out),
         A2aCommand::Approve { target } => card::approve(root, &target.find(root, out)?, out),
+        A2aCommand::Verify { target } => sign::verify(&target.find(root, out)?, out),
+        A2aCommand::Keygen { renew } => sign::keygen(root, *renew, out),
+        A2aCommand::SignCard { file } => sign::sign(root, file, out),
         A2aCommand::Send(args) => tasks::send(root, args, out),
         A2aCommand::Get { target, task } => tasks::get(&target.find(root, out)?, task, out),
         A2aCommand::Watch { target, task, time } => {
