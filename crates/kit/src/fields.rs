@@ -112,19 +112,77 @@ impl Field {
     }
 }
 
+/// The fields of a pack's data, in its order, with the words by which a text names them.
+#[derive(Debug, Default)]
+pub(crate) struct Fields {
+    all: Vec<Field>,
+    /// The cues of fields by the beginning of their first word: field, cue.
+    cues: FxHashMap<String, Vec<(usize, usize)>>,
+    /// The forms of values by the same: field, value, form.
+    forms: FxHashMap<String, Vec<(usize, usize, usize)>>,
+}
+
+impl Fields {
+    fn of(all: Vec<Field>) -> Fields {
+        let mut fields = Fields {
+            all,
+            ..Fields::default()
+        };
+        for (f, field) in fields.all.iter().enumerate() {
+            for (c, cue) in field.cues.iter().enumerate() {
+                if let Some(first) = cue.words.first() {
+                    fields.cues.entry(key(first)).or_default().push((f, c));
+                }
+            }
+            for (v, value) in field.values.iter().enumerate() {
+                for (n, form) in value.forms.iter().enumerate() {
+                    if let Some(first) = form.first() {
+                        let known = fields.forms.entry(key(first)).or_default();
+                        known.push((f, v, n));
+                    }
+                }
+            }
+        }
+        fields
+    }
+
+    /// The cues that may begin with a word, each with its field.
+    pub fn cues(&self, word: &str) -> impl Iterator<Item = (usize, &Cue)> {
+        let known = self.cues.get(&key(word)).into_iter().flatten();
+        known.filter_map(|(f, c)| Some((*f, self.all.get(*f)?.cues.get(*c)?)))
+    }
+
+    /// The forms of values that may begin with a word, each with its field and its value.
+    pub fn forms(&self, word: &str) -> impl Iterator<Item = (usize, usize, &Form)> {
+        let known = self.forms.get(&key(word)).into_iter().flatten();
+        known.filter_map(|(f, v, n)| {
+            let form = self.all.get(*f)?.values.get(*v)?.forms.get(*n)?;
+            Some((*f, *v, form))
+        })
+    }
+}
+
+impl std::ops::Deref for Fields {
+    type Target = [Field];
+
+    fn deref(&self) -> &[Field] {
+        &self.all
+    }
+}
+
 /// So many packs' fields are held.
 const HELD: usize = 8;
 
 /// What was read last: each message of a conversation is about the same fields.
-static READ: Mutex<VecDeque<(Value, Arc<[Field]>)>> = Mutex::new(VecDeque::new());
+static READ: Mutex<VecDeque<(Value, Arc<Fields>)>> = Mutex::new(VecDeque::new());
 
 /// The fields of a pack's data, in its order. What is no field is passed over: the engine has checked the data before.
-pub(crate) fn fields(data: &Value) -> Arc<[Field]> {
+pub(crate) fn fields(data: &Value) -> Arc<Fields> {
     let mut held = READ.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some((_, fields)) = held.iter().find(|(of, _)| of == data) {
         return Arc::clone(fields);
     }
-    let fields: Arc<[Field]> = read(data).into();
+    let fields = Arc::new(Fields::of(read(data)));
     held.truncate(HELD - 1);
     held.push_front((data.clone(), Arc::clone(&fields)));
     fields
@@ -250,21 +308,6 @@ fn share(fields: &mut [Field]) {
             !ranks.iter().any(better)
         });
     }
-}
-
-/// The names of fields by the beginning of their first word.
-pub(crate) type ByKey<'f> = FxHashMap<String, Vec<(usize, &'f Cue)>>;
-
-pub(crate) fn by_key(fields: &[Field]) -> ByKey<'_> {
-    let mut all = ByKey::default();
-    for (at, field) in fields.iter().enumerate() {
-        for cue in &field.cues {
-            if let Some(first) = cue.words.first() {
-                all.entry(key(first)).or_default().push((at, cue));
-            }
-        }
-    }
-    all
 }
 
 /// The field that takes what somebody says freely: a text that its name says so of; else the first that is longer than a name.

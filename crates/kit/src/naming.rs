@@ -1,10 +1,10 @@
 //! Fields that a message names: "Sponsor: Paula", "the benefit is that …", "Paula is the sponsor".
 
-use crate::fields::{ByKey, Cue, Field, Sure};
+use crate::fields::{Cue, Field, Fields, Sure};
 use crate::phrases::PHRASES;
 use crate::pieces::Piece;
 use crate::reading::Reading;
-use crate::values::{Hit, form_at, key};
+use crate::values::{Hit, form_at};
 use crate::words::{Gap, Text};
 use std::ops::Range;
 
@@ -33,16 +33,17 @@ pub(crate) struct Named {
 pub(crate) fn cues(
     text: &Text<'_>,
     within: &Range<usize>,
-    names: &ByKey<'_>,
+    fields: &Fields,
     hits: &[Hit],
 ) -> Vec<(usize, Range<usize>)> {
     let mut found: Vec<(usize, Range<usize>)> = Vec::new();
     let mut at = within.start;
     while at < within.end {
-        let known = text.words.get(at).and_then(|w| names.get(&key(&w.fold)));
-        let here = known.into_iter().flatten().filter_map(|(f, cue)| {
+        let word = text.words.get(at).into_iter();
+        let known = word.flat_map(|w| fields.cues(&w.fold));
+        let here = known.filter_map(|(f, cue)| {
             let end = form_at(text, at, &cue.words)?;
-            (end <= within.end && counts(text, cue, end)).then_some((end, cue.sure, *f))
+            (end <= within.end && counts(text, cue, end)).then_some((end, cue.sure, f))
         });
         let inside = |f: usize| {
             let other = |h: &&Hit| h.field != f && h.words.contains(&at) && h.words.len() > 1;

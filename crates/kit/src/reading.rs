@@ -1,7 +1,7 @@
 //! What a message says of the fields of a request: which values it names, what is not known, whether it gives up. Only what is
 //! said is read; what is unclear is left out, and asked.
 
-use crate::fields::{ByKey, Field, by_key};
+use crate::fields::Fields;
 use crate::naming::{self, Named};
 use crate::phrases::{Languages, PHRASES, covered};
 use crate::pieces::{Piece, Sentence, pieces, sentences};
@@ -13,7 +13,7 @@ use std::ops::Range;
 /// What is asked for, known and wanted when a message comes in.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {
-    pub fields: &'a [Field],
+    pub fields: &'a Fields,
     /// What the last reply asked for.
     pub asked: &'a [usize],
     /// What is known already, by the names of fields.
@@ -45,7 +45,6 @@ pub(crate) struct Reading<'a> {
     pub cx: Context<'a>,
     pub sentences: Vec<Sentence>,
     pub hits: Vec<Hit>,
-    names: ByKey<'a>,
     pub pieces: Vec<(Piece, What)>,
     /// It gives orders to the program, or pretends that somebody else speaks.
     pub orders: bool,
@@ -74,7 +73,6 @@ impl<'a> Reading<'a> {
             cx,
             sentences,
             hits,
-            names: by_key(cx.fields),
             pieces: Vec::new(),
             orders,
         };
@@ -97,7 +95,7 @@ impl<'a> Reading<'a> {
 
     /// The names of fields in a range of words.
     pub fn cues(&self, within: &Range<usize>) -> Vec<(usize, Range<usize>)> {
-        naming::cues(&self.text, within, &self.names, &self.hits)
+        naming::cues(&self.text, within, self.cx.fields, &self.hits)
     }
 
     /// Whether a class of phrases stands anywhere in it.

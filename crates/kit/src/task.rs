@@ -1,6 +1,6 @@
 //! A task of a pack that works offline: what `agents/offline.yaml` says of it, what its step reads, what was said.
 
-use crate::fields::{Field, fields};
+use crate::fields::{Field, Fields, fields};
 use crate::reading::{Context, Reading};
 use crate::talk::{Said, Talk};
 use agentctl_base::worded::in_language;
@@ -87,8 +87,8 @@ impl<'a> Task<'a> {
         self.data.get(self.named(setting))
     }
 
-    pub(crate) fn fields(&self) -> Arc<[Field]> {
-        self.data("fields").map_or_else(|| [].into(), fields)
+    pub(crate) fn fields(&self) -> Arc<Fields> {
+        self.data("fields").map(fields).unwrap_or_default()
     }
 
     /// A text by its name: of `offline.yaml`, else of the pack's texts.
@@ -126,7 +126,7 @@ impl<'a> Task<'a> {
 pub(crate) struct Scene<'a> {
     pub task: Task<'a>,
     pub talk: Talk<'a>,
-    pub fields: Arc<[Field]>,
+    pub fields: Arc<Fields>,
     pub collected: Map<String, Value>,
     pub unknown: Vec<&'a str>,
     /// What the last reply asked for.

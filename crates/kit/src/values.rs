@@ -1,9 +1,8 @@
 //! Values of choices that a text names, only as the data lists them.
 
-use crate::fields::Field;
+use crate::fields::Fields;
 use crate::phrases::{Languages, PHRASES};
 use crate::words::{Gap, Text, Word};
-use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// A value of a field that is named in a text.
@@ -60,29 +59,15 @@ pub(crate) fn key(word: &str) -> String {
     word.chars().take(INFLECTED - 1).collect()
 }
 
-/// A field, one of its values, and a form of that.
-type Known<'f> = (usize, usize, &'f [String]);
-
 /// All values that a text names: of overlapping ones the longer.
-pub(crate) fn hits(text: &Text<'_>, fields: &[Field], languages: Languages<'_>) -> Vec<Hit> {
-    let mut by_key: FxHashMap<String, Vec<Known<'_>>> = FxHashMap::default();
-    for (f, field) in fields.iter().enumerate() {
-        for (v, value) in field.values.iter().enumerate() {
-            for form in &value.forms {
-                if let Some(first) = form.first() {
-                    let known = by_key.entry(key(first)).or_default();
-                    known.push((f, v, form));
-                }
-            }
-        }
-    }
+pub(crate) fn hits(text: &Text<'_>, fields: &Fields, languages: Languages<'_>) -> Vec<Hit> {
     let mut found: Vec<Hit> = Vec::new();
     for (at, word) in text.words.iter().enumerate() {
-        for (field, value, form) in by_key.get(&key(&word.fold)).into_iter().flatten() {
+        for (field, value, form) in fields.forms(&word.fold) {
             if let Some(end) = form_at(text, at, form) {
                 found.push(Hit {
-                    field: *field,
-                    value: *value,
+                    field,
+                    value,
                     words: at..end,
                     negated: false,
                 });

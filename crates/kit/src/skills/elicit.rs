@@ -56,15 +56,18 @@ pub(super) fn elicit(task: Task<'_>) -> Result<Value, KitError> {
     Ok(task.answered(answer.as_object().cloned().unwrap_or_default()))
 }
 
+/// What the message itself says.
+pub(super) fn says_itself(scene: &Scene<'_>, reading: &Reading<'_>) -> Vec<Found> {
+    let wanted = Wanted {
+        asked_before: &scene.asked_before,
+        anew: says_anew(scene),
+    };
+    extract(reading, wanted)
+}
+
 /// What the message says; at the beginning also what was described before it.
 pub(super) fn finds(scene: &Scene<'_>, reading: &Reading<'_>) -> Vec<Found> {
-    let mut found = extract(
-        reading,
-        Wanted {
-            asked_before: &scene.asked_before,
-            anew: says_anew(scene),
-        },
-    );
+    let mut found = says_itself(scene, reading);
     let begins = scene.collected.is_empty() && scene.unknown.is_empty();
     let at = free(&scene.fields);
     if let Some(at) = at.filter(|at| begins && !found.iter().any(|f| f.field == *at))

@@ -4,7 +4,7 @@ use super::act::agrees;
 use crate::fields::{Field, free};
 use crate::phrases::{PHRASES, covered};
 use crate::reading::{Reading, What, question};
-use crate::skills::elicit::finds;
+use crate::skills::elicit::says_itself;
 use crate::task::{KitError, Scene};
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -229,18 +229,12 @@ fn named(scene: &Scene<'_>, reading: &Reading<'_>) -> bool {
         .asked
         .iter()
         .any(|f| scene.fields.get(*f).is_some_and(Field::is_said));
-    let found = finds(scene, reading);
+    let found = says_itself(scene, reading);
     let says = found.iter().any(|f| {
         let asked = scene.asked.contains(&f.field);
         !asked_text || !asked || !reading.has(&What::Question)
     });
     let all = 0..reading.words().len();
     let cues = reading.cues(&all);
-    says && !only_earlier(scene, reading, &found) || !cues.is_empty()
-}
-
-/// Whether all that was found stands in earlier messages.
-fn only_earlier(scene: &Scene<'_>, reading: &Reading<'_>, found: &[crate::extract::Found]) -> bool {
-    let begins = scene.collected.is_empty() && scene.unknown.is_empty();
-    begins && found.iter().all(|f| !reading.text.text.contains(&f.quote))
+    says || !cues.is_empty()
 }
