@@ -24,6 +24,7 @@ mod lost;
 mod measure;
 mod named;
 mod pick;
+mod remind;
 mod repeat;
 mod reply;
 mod start;
@@ -51,6 +52,7 @@ pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
         &title::WORDS,
         &crate::states::STATES,
         &crate::compile::SAID_IN,
+        &crate::compile::SIGNALS,
     ]);
     tables
 }

@@ -22,6 +22,11 @@ impl Reading<'_> {
             self.set_used(i, true);
             return Vec::new();
         }
+        let reminded = self.reminded(i, clause);
+        if !reminded.is_empty() {
+            return reminded;
+        }
+        let next = self.clause_at(i + 1);
         let heads = next.colon && next.verb.is_some() && self.is_head(clause);
         if heads || self.tells_source(clause) || self.tells_of_people(clause) {
             return Vec::new();

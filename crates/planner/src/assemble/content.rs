@@ -165,6 +165,9 @@ impl Reading<'_> {
         if let Some(quote) = self.quote(self.clause_at(i)) {
             return Some(arg(Role::Text, quote));
         }
+        if let Some(text) = self.greets(self.clause_at(i)) {
+            return Some(arg(Role::Text, lit(text)));
+        }
         if let Some((_, Some(text))) = self.greeting(self.clause_at(i)) {
             return Some(arg(Role::Text, lit(text)));
         }

@@ -7,7 +7,7 @@ use crate::plan::{Arg, Role, Trigger};
 
 pub(super) const TABLES: [(&str, Table); 4] = by_language!("greetings.tsv", 3, "../../");
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
     /// Subject and text of the message that a clause names so; no text where the clause says what stands in it.
     pub(super) fn greeting(&self, clause: &Clause) -> Option<(&'static str, Option<&'static str>)> {
         let (_, table) = TABLES.iter().find(|(l, _)| *l == self.chart.language)?;
@@ -21,6 +21,17 @@ impl Reading<'_> {
         let detail = |p: &Phrase| p.prep == "with" && !(p.from..p.to).contains(&at);
         let text = (!clause.after.iter().any(detail)).then(|| row.at(2));
         Some((row.at(1), text))
+    }
+
+    /// "Post hello to #dev": a greeting right behind the verb is what is said.
+    pub(super) fn greets(&self, clause: &Clause) -> Option<&'a str> {
+        let behind = clause.verb.as_ref()?.at + 1;
+        let at = match self.chart.items.get(behind)?.is("det") {
+            true => behind + 1,
+            false => behind,
+        };
+        let greets = at < clause.to && self.chart.items.get(at)?.tells("greeting");
+        greets.then(|| self.raw(at))
     }
 
     /// Who such a message goes to where nobody is named: who filled in the form.

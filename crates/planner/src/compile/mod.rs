@@ -41,6 +41,7 @@ mod service;
 mod sheet;
 mod sifted;
 mod signal;
+mod signals;
 mod steps;
 mod stores;
 mod tools;
@@ -60,6 +61,9 @@ use agentctl_n8n::catalog::Catalog;
 use draft::Draft;
 #[cfg(test)]
 pub(crate) use service::SAID_IN;
+#[cfg(test)]
+#[cfg(test)]
+pub(crate) use signals::SIGNALS;
 
 /// A compiled plan.
 #[derive(Debug, Clone, PartialEq)]

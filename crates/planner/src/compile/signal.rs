@@ -289,9 +289,19 @@ fn same_action(wanted: (&str, &str), have: (&str, &str)) -> f64 {
         }
     } else if !wanted.1.is_empty() && wanted.1 == have.1 && wanted.1 == "create" {
         0.7
+    } else if (wanted.0 == "create" || wanted.1 == "create") && have.0 == "succeed" {
+        // A new payment is one that succeeded.
+        0.5
     } else {
         -0.8
     }
+}
+
+/// What an option's last word happens to, where that belongs to something else ("customer.subscription.created").
+fn inner(value: &str) -> Option<Vec<String>> {
+    let mut before = value.rsplit('.').skip(1);
+    let (thing, _) = (before.next()?, before.next()?);
+    Some(parts(thing).1)
 }
 
 fn score(option: &PropertyOption, acts: &[(&str, &str)], objects: &[String]) -> f64 {
@@ -324,7 +334,14 @@ fn score(option: &PropertyOption, acts: &[(&str, &str)], objects: &[String]) -> 
             .flat_map(|w| have_acts.iter().map(|h| same_action(*w, *h)))
             .fold(-0.8, f64::max),
     };
-    let fits = alike(objects, &have);
+    let mut fits = alike(objects, &have);
+    // "charge.dispute.created" tells of a dispute, whatever it belongs to.
+    if let Some(inner) = inner(value)
+        && !objects.is_empty()
+        && !inner.iter().any(|w| objects.contains(w))
+    {
+        fits = -0.3;
+    }
     let surplus = have.iter().filter(|w| !objects.contains(w)).count() as f64;
     // "order fulfilled" is more than an order: what an option says besides its object counts.
     let common = have.iter().filter(|w| objects.contains(w)).count();

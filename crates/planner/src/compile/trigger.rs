@@ -11,7 +11,7 @@ use super::fields::{github_origin, origin_of};
 use super::fill::Target;
 use super::place::object;
 use super::words::{fold, words};
-use super::{schedule, signal};
+use super::{schedule, signal, signals};
 use agentctl_n8n::catalog::PropertyKind;
 
 const BASE: &str = "n8n-nodes-base.";
@@ -372,7 +372,7 @@ impl Draft<'_> {
         let mut params = Map::new();
         let words_of_event = format!("{} {of}", signal::without_places(event));
         self.trigger_adapter(&node_type, &words_of_event, args, &mut params);
-        self.trigger_events(&facts, &words_of_event, &mut params);
+        self.trigger_events(&facts, (event, &words_of_event), &mut params);
         let name = if event.trim().is_empty() {
             facts.0.default_name.clone()
         } else {
@@ -406,7 +406,7 @@ impl Draft<'_> {
             self.set_webhook_id(&node);
         }
         let kind = match node_type.ends_with("githubTrigger") {
-            true => host_event(&words_of_event, true),
+            true => signals::row(&node_type, &words_of_event),
             false => None,
         };
         let origin = match kind {
@@ -491,9 +491,6 @@ impl Draft<'_> {
                 params.insert("options".into(), json!({"downloadAttachments": true}));
             }
             "githubTrigger" | "gitlabTrigger" => {
-                if let Some(kind) = host_event(event, node_type.ends_with("githubTrigger")) {
-                    params.insert("events".into(), json!([kind]));
-                }
                 let locator = node_type.ends_with("githubTrigger");
                 let (owner, repository) =
                     match container.as_deref().and_then(|c| c.rsplit_once('/')) {
@@ -652,26 +649,17 @@ impl Draft<'_> {
                     params.insert("events".into(), json!([kind]));
                 }
             }
-            "slackTrigger" => {
-                let folded = fold(event);
-                let kind = if folded.contains("mention") {
-                    "app_mention"
-                } else if folded.contains("reaction") || folded.contains("emoji") {
-                    "reaction_added"
-                } else if folded.contains("join") && folded.contains("team") {
-                    "team_join"
-                } else if folded.contains("file") {
-                    "file_share"
-                } else {
-                    "message"
-                };
-                params.insert("trigger".into(), json!([kind]));
-            }
             _ => {}
         }
     }
 
-    fn trigger_events(&mut self, facts: &Facts, event: &str, params: &mut Map<String, Value>) {
+    /// `said`: the event in the words of the request. `event`: the same without places, with what it happens to.
+    fn trigger_events(
+        &mut self,
+        facts: &Facts,
+        (said, event): (&str, &str),
+        params: &mut Map<String, Value>,
+    ) {
         for _ in 0..2 {
             let open: Vec<_> = shown(facts, params)
                 .into_iter()
@@ -681,7 +669,9 @@ impl Draft<'_> {
             for property in open {
                 match property.kind {
                     PropertyKind::Options => {
-                        if let Some((value, score)) = signal::event(&property, event) {
+                        if let Some(choice) = signals::meant(facts, &property, said) {
+                            params.insert(property.name.clone(), choice);
+                        } else if let Some((value, score)) = signal::event(&property, event) {
                             if score > 0.2
                                 || (property.required && property.default.as_str() == Some(""))
                             {
@@ -695,9 +685,10 @@ impl Draft<'_> {
                         }
                     }
                     PropertyKind::MultiOptions => {
-                        let values = dynamic_events(&facts.0.node_type, event)
-                            .filter(|_| property.options.is_empty())
-                            .unwrap_or_else(|| signal::events(&property, event));
+                        let values = match signals::meant(facts, &property, said) {
+                            Some(choice) => vec![choice],
+                            None => signal::events(&property, event),
+                        };
                         if !values.is_empty() {
                             params.insert(property.name.clone(), Value::Array(values));
                         }
@@ -767,41 +758,6 @@ fn changed_property(event: &str) -> Option<&'static str> {
     named.or((staged && deal).then_some("dealstage"))
 }
 
-/// Events of services that n8n lists only when it is connected to them.
-fn dynamic_events(node_type: &str, event: &str) -> Option<Vec<Value>> {
-    if !node_type.ends_with("bitbucketTrigger") {
-        return None;
-    }
-    let folded = fold(event);
-    let says = |stems: &[&str]| stems.iter().any(|s| folded.contains(s));
-    let value = if says(&["pull", "merge request"]) {
-        if says(&["merg", "accept"]) {
-            "pullrequest:fulfilled"
-        } else if says(&["updat", "chang", "aender", "cambi", "actualiz", "modif"]) {
-            "pullrequest:updated"
-        } else if says(&["comment", "komment", "coment"]) {
-            "pullrequest:comment_created"
-        } else if says(&["declin", "reject", "abgelehn", "rechaz", "refus"]) {
-            "pullrequest:rejected"
-        } else {
-            "pullrequest:created"
-        }
-    } else if says(&["issue", "ticket", "incidenc"]) {
-        if says(&["comment", "komment", "coment"]) {
-            "issue:comment_created"
-        } else if says(&["updat", "chang", "aender", "cambi", "actualiz", "modif"]) {
-            "issue:updated"
-        } else {
-            "issue:created"
-        }
-    } else if says(&["fork"]) {
-        "repo:fork"
-    } else {
-        "repo:push"
-    };
-    Some(vec![json!(value)])
-}
-
 /// The literal is in the parameters already.
 fn params_hold(params: &Map<String, Value>, val: &Val) -> bool {
     let Val::Lit { value } = val else {
@@ -813,27 +769,4 @@ fn params_hold(params: &Map<String, Value>, val: &Val) -> bool {
     let last = text.rsplit('/').next().unwrap_or(&text).to_owned();
     let blob = Value::Object(params.clone()).to_string();
     !text.is_empty() && (blob.contains(&text) || (text.contains('/') && blob.contains(&last)))
-}
-
-/// The event of a code host by what it is about; "opened" alone says nothing there.
-fn host_event(event: &str, github: bool) -> Option<&'static str> {
-    let said = fold(event);
-    let has = |list: &[&str]| list.iter().any(|w| said.contains(w));
-    Some(match github {
-        true if has(&["pull request", "pull-request", " pr "]) => "pull_request",
-        true if has(&["comment"]) => "issue_comment",
-        true if has(&["issue"]) => "issues",
-        true if has(&["release"]) => "release",
-        true if has(&["star"]) => "watch",
-        true if has(&["fork"]) => "fork",
-        true if has(&["push", "commit"]) => "push",
-        false if has(&["merge request", "merge-request"]) => "merge_requests",
-        false if has(&["pipeline"]) => "pipeline",
-        false if has(&["comment", "note"]) => "note",
-        false if has(&["issue"]) => "issues",
-        false if has(&["release"]) => "releases",
-        false if has(&["tag"]) => "tag_push",
-        false if has(&["push", "commit"]) => "push",
-        _ => return None,
-    })
 }

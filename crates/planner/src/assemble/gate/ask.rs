@@ -7,7 +7,7 @@ use super::words::Hit;
 use crate::clause::{Clause, Intro, Phrase};
 use crate::lex::Table;
 use crate::lexicon;
-use crate::plan::{Does, Role, Step, Trigger};
+use crate::plan::{Does, Role, Step, Trigger, Verb};
 use crate::spot::Kind;
 use agentctl_base::question::{Question, QuestionOption};
 
@@ -114,7 +114,7 @@ impl Gaps<'_, '_> {
             )
         });
         match self.anchors() {
-            0 => !(own && acts(&plan.steps)),
+            0 => !(own && (acts(&plan.steps) || mails(&plan.steps))),
             1 => self.gaps() >= OPEN,
             _ => false,
         }
@@ -377,6 +377,17 @@ impl Gaps<'_, '_> {
             .or_else(clause)
             .unwrap_or_default()
     }
+}
+
+/// Whether a step sends a mail: to the user's own address, where nobody is named.
+fn mails(steps: &[Step]) -> bool {
+    steps.iter().any(|s| match &s.does {
+        Does::Service { service, verb, .. } => {
+            let mail = service.node_types.iter().any(|t| t.ends_with("emailSend"));
+            mail && *verb == Verb::Send
+        }
+        _ => false,
+    })
 }
 
 /// Whether a step does something with a service that was named, or with data.
