@@ -3,6 +3,7 @@
 
 use crate::jwt::{Jwt, Subject};
 use crate::rate::Rate;
+use crate::reads::Reads;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::header::{AUTHORIZATION, HeaderMap};
@@ -110,6 +111,7 @@ pub struct Client {
     /// Origins of pages that may call in its name.
     pub origins: Vec<String>,
     pub rate: Rate,
+    pub reads: Reads,
 }
 
 impl Client {

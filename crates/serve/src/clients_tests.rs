@@ -11,6 +11,7 @@ fn client(name: &str, how: How) -> Client {
         may: BTreeSet::from([May::Turn]),
         origins: Vec::new(),
         rate: Rate::new(600),
+        reads: Reads::default(),
     }
 }
 

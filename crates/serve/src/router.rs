@@ -145,6 +145,10 @@ impl Server {
             *request.headers_mut() = ask.headers.clone();
             return door.answer(&ask, request).await;
         }
+        let _reading = match head.method {
+            Method::GET => ask.client.reads.begin().await,
+            _ => None,
+        };
         let only = |methods: &'static str| Err(not_this(methods));
         match (&head.method, parts) {
             (&Method::POST, ("hooks", Some(name), None, _)) => {

@@ -6,7 +6,7 @@ use crate::config::serve as written;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_engine::nearest::nearest;
 use agentctl_host::files::read_regular_text;
-use agentctl_serve::{Client, How, Jwt, May, Rate};
+use agentctl_serve::{Client, How, Jwt, May, Rate, Reads};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +39,7 @@ pub(super) fn local() -> Result<(Client, Token), CliError> {
         may: May::ALL.into_iter().map(|(may, _)| may).collect(),
         origins: Vec::new(),
         rate: Rate::new(u32::MAX),
+        reads: Reads::default(),
     };
     Ok((client, token))
 }
@@ -111,6 +112,7 @@ pub(super) fn of_settings(
         may,
         origins: client.origins.clone(),
         rate: Rate::new(client.per_minute.unwrap_or(PER_MINUTE)),
+        reads: Reads::default(),
     })
 }
 

@@ -6,6 +6,7 @@ use crate::answer::{Answer, Events};
 use crate::ask::Ask;
 use crate::files::Attached;
 use crate::problem::Problem;
+use crate::reads::Reads;
 use crate::runs::Found;
 use crate::server::Server;
 use ag_ui::AgUi;
@@ -32,6 +33,17 @@ enum Form {
     Agentctl(View),
     /// A record is none, one or several events of the AG-UI protocol.
     AgUi(Box<AgUi>),
+}
+
+/// So many records are made ready before the reader is waited for.
+const AT_ONCE: usize = 64;
+
+/// An event as it is sent.
+struct Line {
+    /// Of the last event of a record: who comes back with it has seen all of the record.
+    id: Option<u64>,
+    name: Option<String>,
+    data: String,
 }
 
 /// An event as it is written.
@@ -69,12 +81,25 @@ pub fn open(server: &Arc<Server>, ask: &Ask, found: Found, query: &str) -> Resul
         }
     };
     let (events, answer) = Events::answer();
-    tokio::spawn(tell(Arc::clone(server), found, form, after, events));
+    let reads = ask.client.reads.clone();
+    tokio::spawn(tell(
+        Arc::clone(server),
+        (found, reads),
+        form,
+        after,
+        events,
+    ));
     Ok(answer)
 }
 
 /// Tells the journal's records, those that are there and those that come, until there is nothing more to tell or the reader has gone.
-async fn tell(server: Arc<Server>, found: Found, mut form: Form, after: u64, events: Events) {
+async fn tell(
+    server: Arc<Server>,
+    (found, reads): (Found, Reads),
+    mut form: Form,
+    after: u64,
+    events: Events,
+) {
     let Ok(paths) = found.pack.project.run(&found.run) else {
         return;
     };
@@ -84,17 +109,16 @@ async fn tell(server: Arc<Server>, found: Found, mut form: Form, after: u64, eve
         let live = server.live.of(&found.run);
         let mut begun = server.live.begun();
         begun.mark_unchanged();
+        let reading = reads.begin().await;
         let (records, read) = tail.more();
-        for record in &records {
-            let Ok(attached) = attached(&server, &found, record).await else {
+        drop(reading);
+        for some in records.chunks(AT_ONCE) {
+            let reading = reads.begin().await;
+            let Ok(lines) = form.lines(&server, &found, some, after).await else {
                 return;
             };
-            let told = form.told(record, record.seq > after, &attached);
-            let last = told.len().saturating_sub(1);
-            for (at, Told { name, data }) in told.into_iter().enumerate() {
-                // Who comes back with it has seen all of the record.
-                let id = (at == last).then_some(record.seq);
-                let data = data.to_string();
+            drop(reading);
+            for Line { id, name, data } in lines {
                 if !events.send(id, name.as_deref(), &data).await {
                     return;
                 }
@@ -133,6 +157,30 @@ async fn attached(server: &Server, found: &Found, record: &Record) -> Result<Att
 }
 
 impl Form {
+    /// What is sent of these records to who has seen the run up to `after`.
+    async fn lines(
+        &mut self,
+        server: &Server,
+        found: &Found,
+        records: &[Record],
+        after: u64,
+    ) -> Result<Vec<Line>, Problem> {
+        let mut lines = Vec::with_capacity(records.len());
+        for record in records {
+            let attached = attached(server, found, record).await?;
+            let told = self.told(record, record.seq > after, &attached);
+            let last = told.len().saturating_sub(1);
+            for (at, Told { name, data }) in told.into_iter().enumerate() {
+                lines.push(Line {
+                    id: (at == last).then_some(record.seq),
+                    name,
+                    data: data.to_string(),
+                });
+            }
+        }
+        Ok(lines)
+    }
+
     /// `is_new`: the reader has not seen the record.
     fn told(&mut self, record: &Record, is_new: bool, attached: &Attached) -> Vec<Told> {
         match self {

@@ -9,7 +9,7 @@ use agentctl_engine::run::{Budgets, ChosenModel};
 use agentctl_engine::store::Project;
 use agentctl_host::key::Key;
 use agentctl_mcp::serve::listen::{Plain, Wires};
-use agentctl_serve::{Client, Clients, How, Limits, May, Rate, ServedPack, Server};
+use agentctl_serve::{Client, Clients, How, Limits, May, Rate, Reads, ServedPack, Server};
 use agentctl_sessions::{Marks, SqliteSessions};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -111,6 +111,7 @@ pub fn client(name: &str, how: How) -> Client {
         may: May::ALL.into_iter().map(|(may, _)| may).collect(),
         origins: Vec::new(),
         rate: Rate::new(6000),
+        reads: Reads::default(),
     }
 }
 

@@ -1,0 +1,29 @@
+//! Reading in turn: what one client has read for itself takes the others' cores by no more than a few readings at once, however many
+//! connections ask for it.
+
+use std::sync::{Arc, LazyLock};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Readings of one client that are made at once: half as many as there are cores, so that the others have the other half.
+static AT_ONCE: LazyLock<usize> = LazyLock::new(|| {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (cores / 2).max(1)
+});
+
+/// One client's, however many callers come in its name.
+#[derive(Debug, Clone)]
+pub struct Reads(Arc<Semaphore>);
+
+impl Default for Reads {
+    fn default() -> Reads {
+        Reads(Arc::new(Semaphore::new(*AT_ONCE)))
+    }
+}
+
+impl Reads {
+    /// Waits until this one may be made. It is over when what is given here is dropped, which must be before anything waits for
+    /// the reader.
+    pub async fn begin(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0).acquire_owned().await.ok()
+    }
+}
