@@ -27,3 +27,30 @@ impl Reads {
         Arc::clone(&self.0).acquire_owned().await.ok()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a reading may begin without waiting.
+    async fn may(reads: &Reads) -> bool {
+        tokio::select! {
+            biased;
+            begun = reads.begin() => begun.is_some(),
+            () = std::future::ready(()) => false,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_reading_waits_for_its_own_clients_others_and_for_nobody_elses() {
+        let (one, two) = (Reads::default(), Reads::default());
+        let mut under_way = Vec::new();
+        for _ in 0..*AT_ONCE {
+            under_way.push(one.begin().await);
+        }
+        assert!(!may(&one).await);
+        assert!(may(&two).await);
+        under_way.pop();
+        assert!(may(&one).await);
+    }
+}

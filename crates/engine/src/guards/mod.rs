@@ -13,6 +13,7 @@ pub(crate) use approvals::approved;
 
 use crate::policy::{Facts, Limits};
 use crate::store::Event;
+use agentctl_base::canonical::sha256_hex;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
 use facts::RunFacts;
@@ -346,5 +347,5 @@ fn call_key(step: &str, call: &ToolCall) -> String {
         Ok(args) => agentctl_base::canonical::canonical(&Value::Object(args)),
         Err(_) => call.arguments.clone(),
     };
-    format!("{step}\n{}\n{arguments}", call.name)
+    sha256_hex(format!("{step}\n{}\n{arguments}", call.name).as_bytes())
 }

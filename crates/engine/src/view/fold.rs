@@ -76,6 +76,8 @@ pub struct RunView {
     /// When it was written: UTC, RFC 3339.
     pub at: String,
     repeats: Repeats,
+    /// Where the calls stand that have no result yet, in their order.
+    unanswered: Vec<usize>,
     /// Steps that are under way.
     pub(super) open: IndexMap<StepPath, Trace>,
 }
@@ -97,6 +99,9 @@ impl RunView {
         let open = &self.open;
         self.calls
             .retain(|call| call.result.is_none() || open.contains_key(&call.step));
+        let calls = self.calls.iter().enumerate();
+        let unanswered = calls.filter(|(_, call)| call.result.is_none());
+        self.unanswered = unanswered.map(|(at, _)| at).collect();
         self.activations.clear();
         self.usage_of.clear();
         self.repeats = Repeats::default();
@@ -305,17 +310,21 @@ impl RunView {
             carries: carries.clone(),
         };
         // One that was cut off before anything happened is begun again.
-        match self.open_call(step, &call.id) {
+        let known = self.unanswered(step, &call.id);
+        match known.and_then(|at| self.calls.get_mut(at)) {
             Some(open) => open.intent = Some(intent),
-            None => self.calls.push(Call {
-                step: step.clone(),
-                role: role.clone(),
-                id: call.id.clone(),
-                tool: call.name.clone(),
-                stage: None,
-                intent: Some(intent),
-                result: None,
-            }),
+            None => {
+                self.unanswered.push(self.calls.len());
+                self.calls.push(Call {
+                    step: step.clone(),
+                    role: role.clone(),
+                    id: call.id.clone(),
+                    tool: call.name.clone(),
+                    stage: None,
+                    intent: Some(intent),
+                    result: None,
+                });
+            }
         }
     }
 
@@ -351,7 +360,9 @@ impl RunView {
             result: result.clone(),
             change: change.clone(),
         };
-        match self.open_call(step, &result.call_id) {
+        let known = self.unanswered(step, &result.call_id);
+        self.unanswered.retain(|at| Some(*at) != known);
+        match known.and_then(|at| self.calls.get_mut(at)) {
             Some(open) => {
                 open.stage = stage;
                 open.result = Some(returned);
@@ -368,9 +379,13 @@ impl RunView {
         }
     }
 
-    fn open_call(&mut self, step: &str, id: &str) -> Option<&mut Call> {
-        let mut calls = self.calls.iter_mut().rev();
-        calls.find(|call| call.result.is_none() && call.step == step && call.id == id)
+    /// Where the last call of this step and id stands that has no result.
+    fn unanswered(&self, step: &str, id: &str) -> Option<usize> {
+        let is = |at: &&usize| {
+            let call = self.calls.get(**at);
+            call.is_some_and(|call| call.step == step && call.id == id)
+        };
+        self.unanswered.iter().rev().find(is).copied()
     }
 
     fn take_question(&mut self, event: &Event, at: Point) {
