@@ -76,6 +76,18 @@ pub struct Client {
     pub per_minute: Option<u32>,
     #[serde(default)]
     pub origins: Vec<String>,
+    pub signature: Option<Signature>,
+}
+
+/// Signatures of a client's messages by the envelope.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signature {
+    /// A JSON Web Key Set: public keys, or secrets that are shared (mode 0600). Read once, when the server starts.
+    pub keys_file: PathBuf,
+    /// Nothing is done for the client without a signature.
+    #[serde(default)]
+    pub required: bool,
 }
 
 /// Tokens that an issuer signed.

@@ -13,9 +13,9 @@ import uuid
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types.a2a_pb2 import (
-    AuthenticationInfo, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, GetTaskPushNotificationConfigRequest, GetTaskRequest,
-    ListTaskPushNotificationConfigsRequest, ListTasksRequest, Message, Part, Role, SendMessageConfiguration, SendMessageRequest, StreamResponse,
-    SubscribeToTaskRequest, TaskPushNotificationConfig, TaskState,
+    AuthenticationInfo, CancelTaskRequest, DeleteTaskPushNotificationConfigRequest, GetExtendedAgentCardRequest,
+    GetTaskPushNotificationConfigRequest, GetTaskRequest, ListTaskPushNotificationConfigsRequest, ListTasksRequest, Message, Part, Role,
+    SendMessageConfiguration, SendMessageRequest, StreamResponse, SubscribeToTaskRequest, TaskPushNotificationConfig, TaskState,
 )
 from google.protobuf.json_format import ParseDict
 from a2a.utils.errors import TaskNotCancelableError, TaskNotFoundError, UnsupportedOperationError
@@ -106,6 +106,9 @@ async def refused(what, kind, call):
 async def round_trip(url, binding):
     card, colour = await client(url, "colour", binding, streaming=False)
     holds(f"{binding}: the card is read", (card.name, card.skills[0].id) == ("Asks for a colour", "colour"), card)
+    extended = await colour.get_extended_agent_card(GetExtendedAgentCardRequest())
+    holds(f"{binding}: the extended card says what this client may do",
+          [dict(e.params)["client"] for e in extended.capabilities.extensions if e.uri == "urn:agentctl:a2a:client:v1"] == ["one"], extended)
     task, _ = await last(colour.send_message(said("the wall")))
     holds(f"{binding}: a question is INPUT_REQUIRED", task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED, task)
     holds(f"{binding}: and is told", "Which colour?" in task.status.message.parts[0].text, task)

@@ -2,6 +2,9 @@
 
 use super::served::{HOOK, Served, TOKEN, message};
 use super::served_acts::{REQUEST, as_boss, asking, handed_over, waiting};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::signature::{Ed25519KeyPair, KeyPair as _};
 use serde_json::{Value, json};
 
 const VERSION: [(&str, &str); 1] = [("a2a-version", "1.0")];
@@ -174,9 +177,80 @@ fn case_123_a_forged_sender_a_replay_and_a_signature_of_nobody_come_to_nothing()
         let got = served.as_one(ENVELOPE, &signed, &envelope("m-3", "hello", &json!({})));
         assert_eq!(got.json()["payload"]["reason"], "signature_not_supported");
     }
+    // Where the settings name keys, one is held against the bytes that came; a client that must sign does nothing else.
+    signed_messages();
     let back = json!({"callback_url": "http://169.254.169.254/latest"});
     let back = served.as_one(ENVELOPE, &[], &envelope("m-4", "hello", &back));
     assert_eq!(back.json()["payload"]["reason"], "callback_refused");
+}
+
+fn signed_messages() {
+    let pair = Ed25519KeyPair::from_seed_unchecked(&[1; 32]).unwrap();
+    let x = URL_SAFE_NO_PAD.encode(pair.public_key().as_ref());
+    let keys = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "x": x, "kid": "k"}]}).to_string();
+    let settings = "[serve.clients.one]\nbearer_env = \"ONE\"\nsignature = {keys_file = \"keys.json\", required = true}\n";
+    let served = Served::with(settings, &[("keys.json", &keys)]);
+    let now = jiff::Timestamp::now().as_second();
+    let head = |alg: &str, iat: i64| json!({"alg": alg, "kid": "k", "iat": iat});
+    let signature = |head: &Value, body: &Value| {
+        let head = URL_SAFE_NO_PAD.encode(head.to_string());
+        let message = format!("{head}.{}", URL_SAFE_NO_PAD.encode(body.to_string()));
+        format!(
+            "{head}..{}",
+            URL_SAFE_NO_PAD.encode(pair.sign(message.as_bytes()))
+        )
+    };
+    let body = |id: &str| envelope(id, "hello", &json!({"context_id": id}));
+    let post = |signature: &str, body: &Value| {
+        let got = served.as_one(ENVELOPE, &[("x-jws-signature", signature)], body);
+        let told = got.json();
+        let reason = told["payload"]["reason"]
+            .as_str()
+            .unwrap_or("none")
+            .to_owned();
+        (got.status, reason, got.body)
+    };
+    let good = signature(&head("EdDSA", now), &body("s-1"));
+    let first = post(&good, &body("s-1"));
+    assert_eq!((first.0, first.1.as_str()), (200, "none"), "{}", first.2);
+    // A replay is the same answer: nothing is done twice.
+    assert_eq!(post(&good, &body("s-1")), first);
+    for (signature, sent) in [
+        (good.clone(), body("s-2")),
+        (
+            signature(&head("EdDSA", now - 900), &body("s-3")),
+            body("s-3"),
+        ),
+        (
+            signature(&head("EdDSA", now + 900), &body("s-4")),
+            body("s-4"),
+        ),
+        (signature(&head("none", now), &body("s-5")), body("s-5")),
+        (signature(&head("HS256", now), &body("s-6")), body("s-6")),
+        (
+            signature(&json!({"alg": "EdDSA", "kid": "k"}), &body("s-7")),
+            body("s-7"),
+        ),
+        (
+            good.rsplit_once('.').unwrap().0.to_owned() + ".",
+            body("s-1"),
+        ),
+        ("e30..".to_owned(), body("s-8")),
+    ] {
+        let got = post(&signature, &sent);
+        assert_eq!(
+            (got.0, got.1.as_str()),
+            (403, "signature_invalid"),
+            "{}",
+            got.2
+        );
+    }
+    let unsigned = served.as_one(ENVELOPE, &[], &body("s-9"));
+    assert_eq!(unsigned.json()["payload"]["reason"], "signature_required");
+    // No other door takes what that one refuses.
+    let other = served.as_one(RPC, &VERSION, &said("m", "hello", &json!({})));
+    assert_eq!(other.status, 403, "{}", other.body);
+    assert_eq!(served.as_one(HOOK, &[], &message("hello")).status, 403);
 }
 
 #[test]

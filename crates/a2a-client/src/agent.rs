@@ -75,6 +75,23 @@ pub struct Fetched {
     pub signed_by: Option<String>,
 }
 
+impl Fetched {
+    /// `keys`: one of them has to have signed it.
+    pub(crate) fn read(whole: Value, keys: Option<&CardKeys>) -> Result<Fetched, Error> {
+        let card = serde_json::from_value(whole.clone());
+        let card = card.map_err(|e| {
+            Error::Unreadable(format!("what the agent shows is no card of A2A 1.0: {e}"))
+        })?;
+        let signer = keys.map(|keys| keys.signer(&whole));
+        let signed_by = signer.transpose().map_err(Error::Unsigned)?;
+        Ok(Fetched {
+            card,
+            whole,
+            signed_by,
+        })
+    }
+}
+
 impl Agent {
     /// Where the card is.
     ///
@@ -112,17 +129,7 @@ impl Agent {
         let body = wire::whole(answer, MAX_CARD).await?;
         let whole: Value = serde_json::from_slice(&body)
             .map_err(|_| Error::Unreadable(format!("what stands at {url} is not JSON")))?;
-        let card = serde_json::from_value(whole.clone());
-        let card = card.map_err(|e| {
-            Error::Unreadable(format!("what stands at {url} is no card of A2A 1.0: {e}"))
-        })?;
-        let signer = self.keys.as_ref().map(|keys| keys.signer(&whole));
-        let signed_by = signer.transpose().map_err(Error::Unsigned)?;
-        Ok(Fetched {
-            card,
-            whole,
-            signed_by,
-        })
+        Fetched::read(whole, self.keys.as_ref())
     }
 
     /// Fetches the card and takes the way that it offers. Without an approved card that way stays on the card's own server.
@@ -165,6 +172,7 @@ impl Agent {
             streams: fetched.card.capabilities.streaming,
             credentials: self.credentials.clone(),
             limits: self.limits,
+            keys: self.keys.clone(),
         })
     }
 }

@@ -1,11 +1,11 @@
 //! The operations of the protocol, one request each.
 
-use crate::agent::{Credentials, Limits};
+use crate::agent::{Credentials, Fetched, Limits};
 use crate::error::Error;
 use crate::events::Events;
 use crate::wire::{self, Binding, Operation};
 use agentctl_a2a::{
-    ListTasks, MEDIA_TYPE, Message, SendMessage, StreamResponse, Task, TaskList, VERSION,
+    CardKeys, ListTasks, MEDIA_TYPE, Message, SendMessage, StreamResponse, Task, TaskList, VERSION,
     VERSION_HEADER,
 };
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
@@ -35,6 +35,7 @@ pub struct Client {
     pub(crate) streams: bool,
     pub(crate) credentials: Option<Credentials>,
     pub(crate) limits: Limits,
+    pub(crate) keys: Option<CardKeys>,
 }
 
 impl Client {
@@ -88,6 +89,15 @@ impl Client {
     /// There is no such task, it is at its end, or no answer came.
     pub async fn subscribe(&self, id: &str) -> Result<Events, Error> {
         self.events(Operation::Subscribe, named(id)).await
+    }
+
+    /// The card that the agent shows to those that it lets in.
+    ///
+    /// # Errors
+    /// It has none, or none for this caller; none of the agent's keys signed it; or no answer came.
+    pub async fn extended_card(&self) -> Result<Fetched, Error> {
+        let whole = self.one(Operation::ExtendedCard, Map::new()).await?;
+        Fetched::read(whole, self.keys.as_ref())
     }
 
     async fn one(&self, operation: Operation, params: Map<String, Value>) -> Result<Value, Error> {

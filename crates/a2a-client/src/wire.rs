@@ -31,6 +31,7 @@ pub(crate) enum Operation {
     List,
     Cancel,
     Subscribe,
+    ExtendedCard,
 }
 
 /// What a request of HTTP+JSON is: method, path below the base, query or body.
@@ -50,6 +51,7 @@ impl Operation {
             Operation::List => "ListTasks",
             Operation::Cancel => "CancelTask",
             Operation::Subscribe => "SubscribeToTask",
+            Operation::ExtendedCard => "GetExtendedAgentCard",
         }
     }
 
@@ -66,6 +68,7 @@ impl Operation {
             Operation::Cancel => (Method::POST, format!("tasks/{id}:cancel"), false),
             // The proto's word; the specification's text says POST.
             Operation::Subscribe => (Method::GET, format!("tasks/{id}:subscribe"), true),
+            Operation::ExtendedCard => (Method::GET, "extendedAgentCard".to_owned(), true),
         };
         let path = match tenant {
             "" => path,

@@ -27,7 +27,21 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// Whether the client may do this at a door that knows no signatures of messages.
     pub fn may(&self, what: May) -> Result<(), Problem> {
+        if what != May::Read && self.client.must_sign() {
+            let told = format!(
+                "the client {:?} signs what it sends, and here no signature is checked",
+                self.client.name
+            );
+            return Err(Problem::new(StatusCode::FORBIDDEN, told)
+                .hint("POST an envelope with X-JWS-Signature to /agents/PACK/a2a/message"));
+        }
+        self.may_signed(what)
+    }
+
+    /// The same where the message's signature was checked.
+    pub fn may_signed(&self, what: May) -> Result<(), Problem> {
         match self.client.may.contains(&what) {
             true => Ok(()),
             false => Err(Problem::new(

@@ -1,6 +1,7 @@
 //! Who may come in: the clients of the settings, each known by a password, a token or a signed token. Pure: secrets are handed in,
 //! and only their digests are kept.
 
+use crate::jws::MessageKeys;
 use crate::jwt::{Jwt, Subject};
 use crate::rate::Rate;
 use crate::reads::Reads;
@@ -112,6 +113,8 @@ pub struct Client {
     pub origins: Vec<String>,
     pub rate: Rate,
     pub reads: Reads,
+    /// What its messages are signed with; None: a signature cannot be checked.
+    pub keys: Option<Arc<MessageKeys>>,
 }
 
 impl Client {
@@ -139,6 +142,11 @@ impl Client {
             tenants,
             ..self.clone()
         })
+    }
+
+    /// Whether nothing is done for it without a signature.
+    pub fn must_sign(&self) -> bool {
+        self.keys.as_ref().is_some_and(|keys| keys.is_required())
     }
 
     pub fn reaches(&self, pack: &str) -> bool {

@@ -10,6 +10,7 @@ fn client(name: &str, how: How) -> Client {
         tenants: None,
         may: BTreeSet::from([May::Turn]),
         origins: Vec::new(),
+        keys: None,
         rate: Rate::new(600),
         reads: Reads::default(),
     }

@@ -11,6 +11,7 @@ pub mod clients;
 mod events;
 mod files;
 mod hooks;
+mod jws;
 mod jwt;
 mod kept;
 mod live;
@@ -31,6 +32,7 @@ mod turning;
 
 pub use asked::{Asked, Parent, Told};
 pub use clients::{Client, Clients, How, May, Secret};
+pub use jws::MessageKeys;
 pub use jwt::{Jwt, NoKeys};
 pub use mcp::McpDoor;
 pub use rate::Rate;

@@ -6,7 +6,7 @@ use crate::config::serve as written;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_engine::nearest::nearest;
 use agentctl_host::files::read_regular_text;
-use agentctl_serve::{Client, How, Jwt, May, Rate, Reads};
+use agentctl_serve::{Client, How, Jwt, May, MessageKeys, Rate, Reads};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -40,6 +40,7 @@ pub(super) fn local() -> Result<(Client, Token), CliError> {
         origins: Vec::new(),
         rate: Rate::new(u32::MAX),
         reads: Reads::default(),
+        keys: None,
     };
     Ok((client, token))
 }
@@ -104,6 +105,19 @@ pub(super) fn of_settings(
             ));
         }
     };
+    let keys = match &client.signature {
+        Some(signature) => Some(Arc::new(message_keys(signature, root).map_err(wrong)?)),
+        None => None,
+    };
+    let other = |may: &&May| !matches!(may, May::Turn | May::Read);
+    if let Some(may) = may.iter().find(other)
+        && keys.as_ref().is_some_and(|keys| keys.is_required())
+    {
+        let may = may.name();
+        return Err(wrong(format!(
+            "a client whose messages must be signed may turn and read; {may:?} goes through a door without signatures"
+        )));
+    }
     Ok(Client {
         name: name.to_owned(),
         how,
@@ -113,6 +127,7 @@ pub(super) fn of_settings(
         origins: client.origins.clone(),
         rate: Rate::new(client.per_minute.unwrap_or(PER_MINUTE)),
         reads: Reads::default(),
+        keys,
     })
 }
 
@@ -129,6 +144,17 @@ fn jwt(signed: &written::Signed, root: &Path) -> Result<How, String> {
     let claim = signed.tenant_claim.as_deref();
     let jwt = Jwt::new(&text, &signed.issuer, &signed.audience, claim);
     Ok(How::Jwt(Arc::new(jwt.map_err(|e| of_file(e.to_string()))?)))
+}
+
+fn message_keys(signature: &written::Signature, root: &Path) -> Result<MessageKeys, String> {
+    let path = root.join(&signature.keys_file);
+    let of_file = |why: String| format!("signature: {}: {why}", path.display());
+    let text = read_regular_text(&path, MAX_JWKS).map_err(|e| of_file(e.to_string()))?;
+    let keys = MessageKeys::new(&text, signature.required).map_err(|e| of_file(e.to_string()))?;
+    if keys.holds_a_secret() {
+        written::private(&path, MAX_JWKS).map_err(of_file)?;
+    }
+    Ok(keys)
 }
 
 pub(super) fn password(

@@ -46,6 +46,9 @@ fn a2a() {
           --keys <FILE>
               Keys (a JSON Web Key Set), one of which has to have signed the agent's card
 
+          --extended
+              The card for those that the agent lets in, where it has one
+
     Examples:
       agentctl a2a card desk
       agentctl a2a card http://127.0.0.1:8137 --output-format json

@@ -4,6 +4,7 @@
 use super::said::MODES;
 use super::{REST_PATH, RPC_PATH};
 use crate::answer::{Answer, whole};
+use crate::clients::Client;
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
 use agentctl_a2a::{
@@ -13,6 +14,7 @@ use agentctl_a2a::{
 use agentctl_base::canonical::sha256_hex;
 use hyper::StatusCode;
 use hyper::header::{CACHE_CONTROL, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// So long a card may be kept, in seconds.
@@ -27,18 +29,8 @@ pub fn answer(
     below: bool,
     headers: &HeaderMap,
 ) -> Result<Answer, Problem> {
-    let broken = |why: String| {
-        Problem::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            format!("a card cannot be written: {why}"),
-        )
-    };
-    let card = serde_json::to_value(of(server, pack, below)).map_err(|e| broken(e.to_string()))?;
-    let card = match &server.card_key {
-        Some(key) => key.sign(card).map_err(|e| broken(e.to_string()))?,
-        None => card,
-    };
-    let text = serde_json::to_string_pretty(&card).map_err(|e| broken(e.to_string()))?;
+    let card = signed(server, &of(server, pack, below))?;
+    let text = serde_json::to_string_pretty(&card).map_err(|e| broken(&e))?;
     let tag = format!("\"{}\"", sha256_hex(text.as_bytes()));
     let known = headers.get_all(IF_NONE_MATCH).iter();
     let mut known = known.filter_map(|value| value.to_str().ok());
@@ -52,6 +44,44 @@ pub fn answer(
         headers.insert(ETAG, tag);
     }
     Ok(answer)
+}
+
+fn broken(why: &dyn std::fmt::Display) -> Problem {
+    let told = format!("a card cannot be written: {why}");
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, told)
+}
+
+/// The card as it is given away.
+fn signed(server: &Server, card: &AgentCard) -> Result<Value, Problem> {
+    let card = serde_json::to_value(card).map_err(|e| broken(&e))?;
+    match &server.card_key {
+        Some(key) => key.sign(card).map_err(|e| broken(&e)),
+        None => Ok(card),
+    }
+}
+
+/// The card for a client that was let in: what it may do here, besides what the public one says.
+///
+/// # Errors
+/// It cannot be written.
+pub fn extended(server: &Server, client: &Client, pack: &ServedPack) -> Result<Value, Problem> {
+    let mut card = of(server, pack, true);
+    let may: Vec<&str> = client.may.iter().map(|may| may.name()).collect();
+    let signature = match &client.keys {
+        None => "none",
+        Some(keys) if keys.is_required() => "required",
+        Some(_) => "optional",
+    };
+    let params = json!({
+        "client": client.name, "may": may, "turn_timeout_seconds": server.limits.turn_timeout.as_secs(), "message_signature": signature
+    });
+    card.capabilities.extensions.push(AgentExtension {
+        uri: "urn:agentctl:a2a:client:v1".to_owned(),
+        description: "what this client may do here".to_owned(),
+        required: false,
+        params: params.as_object().cloned().unwrap_or_default(),
+    });
+    signed(server, &card)
 }
 
 /// `below`: it is asked for by its name.
@@ -88,8 +118,8 @@ pub fn of(server: &Server, pack: &ServedPack, below: bool) -> AgentCard {
         capabilities: Capabilities {
             streaming: true,
             push_notifications: server.outbox.is_some(),
+            extended_agent_card: true,
             extensions: vec![extension(below, &manifest.name)],
-            ..Capabilities::default()
         },
         security_schemes,
         security_requirements,
@@ -109,7 +139,7 @@ fn extension(below: bool, name: &str) -> AgentExtension {
     };
     let params = ["message", "capabilities", "status"].map(|door| {
         let path = format!("{at}{RPC_PATH}/{door}");
-        (door.to_owned(), serde_json::Value::from(path))
+        (door.to_owned(), Value::from(path))
     });
     AgentExtension {
         uri: "urn:agentctl:a2a:envelope:v1".to_owned(),

@@ -265,12 +265,14 @@ async fn subscribe(
     }
 }
 
-/// What the card does not offer.
-fn no_other_card() -> Fault {
-    Fault::new(
-        Kind::UnsupportedOperation,
-        "there is no other card than the public one",
-    )
+/// The card for a client that was let in.
+fn extended_card(
+    server: &Server,
+    ask: &Ask,
+    pack: &ServedPack,
+) -> Result<serde_json::Value, Refused> {
+    ask.may(May::Read)?;
+    Ok(card::extended(server, &ask.client, pack)?)
 }
 
 #[cfg(test)]

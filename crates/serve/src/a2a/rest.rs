@@ -2,7 +2,7 @@
 //! text says one and its proto the other.
 
 use super::refused::Refused;
-use super::{cancel, get, list, no_other_card, pushes, send, speaks, stream, subscribe};
+use super::{cancel, extended_card, get, list, pushes, send, speaks, stream, subscribe};
 use crate::answer::{Answer, whole};
 use crate::ask::Ask;
 use crate::router::named;
@@ -125,7 +125,7 @@ async fn perform(
             pushes::delete(server, ask, pack, &receiver(task, id)).await?;
             one(&json!({}), None)
         }
-        ["extendedAgentCard"] if get_ => Err(no_other_card().into()),
+        ["extendedAgentCard"] if get_ => one(&extended_card(server, ask, pack)?, None),
         _ => Err(unknown(method, path)),
     }
 }

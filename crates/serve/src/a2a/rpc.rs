@@ -1,7 +1,7 @@
 //! The binding JSON-RPC 2.0: one call a request, its parameters as the protocol's messages.
 
 use super::refused::Refused;
-use super::{cancel, envelope, get, list, no_other_card, pushes, send, speaks, stream, subscribe};
+use super::{cancel, envelope, extended_card, get, list, pushes, send, speaks, stream, subscribe};
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::problem::Problem;
@@ -183,7 +183,7 @@ async fn perform(
             pushes::delete(server, ask, pack, &typed::<PushOf>(params)?).await?;
             one(&value!({}), None)
         }
-        "GetExtendedAgentCard" => Err(no_other_card().into()),
+        "GetExtendedAgentCard" => one(&extended_card(server, ask, pack)?, None),
         other => Err(unknown(other).into()),
     }
 }

@@ -323,7 +323,6 @@ async fn what_does_not_fit_is_refused_as_the_protocol_has_it() {
         ),
         ("GetTask", json!({"id": "../../etc/passwd"}), -32001),
         ("GetTask", json!({"id": "a", "historyLength": -1}), -32602),
-        ("GetExtendedAgentCard", json!({}), -32004),
         ("CreateTaskPushNotificationConfig", json!({}), -32003),
     ] {
         let answer = post("/a2a", &HEADERS, &call(method, params)).await;
@@ -349,6 +348,43 @@ async fn what_does_not_fit_is_refused_as_the_protocol_has_it() {
     assert_eq!(desk.get("/a2a").await.status, 405);
     let other = post("/agents/other/a2a", &HEADERS, &send).await;
     assert_eq!(other["status"], 404, "{other}");
+}
+
+#[tokio::test]
+async fn a_client_that_is_let_in_is_shown_the_extended_card() {
+    let mut all = two();
+    all.push(agentctl_serve::Client {
+        may: may(&[May::Turn]),
+        ..client("sends", How::bearer(OTHER))
+    });
+    let desk = Desk::with(all, |_| {}).await;
+    let public = desk
+        .ask("GET", "/agents/desk/.well-known/agent-card.json", &[], b"")
+        .await
+        .json();
+    assert_eq!(public["capabilities"]["extendedAgentCard"], true);
+    let card = rpc(&desk, "GetExtendedAgentCard", json!({})).await["result"].clone();
+    let by_rest = rest(&desk, "GET", "extendedAgentCard", b"").await.json();
+    assert_eq!(by_rest, card);
+    let own = &card["capabilities"]["extensions"][1];
+    assert_eq!(
+        own,
+        &json!({"uri": "urn:agentctl:a2a:client:v1", "description": "what this client may do here", "params": {
+            "client": "one", "may": ["turn", "read", "approve", "cancel", "admin"], "turn_timeout_seconds": 110,
+            "message_signature": "none"
+        }})
+    );
+    // Besides that it says what the public one says.
+    let mut same = card.clone();
+    let all = same["capabilities"]["extensions"].as_array_mut().unwrap();
+    all.truncate(1);
+    assert_eq!(same, public);
+    // Nobody sees it without a secret, nor who may not read.
+    let path = "/agents/desk/a2a/v1/extendedAgentCard";
+    assert_eq!(desk.ask("GET", path, &HEADERS[1..], b"").await.status, 401);
+    let bearer = format!("Bearer {OTHER}");
+    let sends = [("authorization", bearer.as_str()), HEADERS[1]];
+    assert_eq!(desk.ask("GET", path, &sends, b"").await.status, 403);
 }
 
 #[tokio::test]
@@ -380,7 +416,6 @@ async fn http_and_json_say_the_same() {
             400,
             "UNSUPPORTED_OPERATION",
         ),
-        ("GET", "extendedAgentCard", 400, "UNSUPPORTED_OPERATION"),
         (
             "GET",
             &format!("tasks/{id}/pushNotificationConfigs"),

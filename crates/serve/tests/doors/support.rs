@@ -112,6 +112,7 @@ pub fn client(name: &str, how: How) -> Client {
         origins: Vec::new(),
         rate: Rate::new(6000),
         reads: Reads::default(),
+        keys: None,
     }
 }
 

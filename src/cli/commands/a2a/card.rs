@@ -67,6 +67,27 @@ pub fn show(remote: &Remote, out: &Output) -> Result<Exit, CliError> {
     )
 }
 
+/// The card for those that are let in. What is approved is the public one.
+pub fn extended(remote: &Remote, out: &Output) -> Result<Exit, CliError> {
+    let pin = remote.pin.as_ref();
+    let fetched = runtime::block_on(async {
+        let client = remote.agent.connect(pin).await?;
+        client.extended_card().await
+    })?;
+    let fetched = fetched.map_err(|e| remote::failed(&e, &remote.name))?;
+    let by = signatures(&fetched);
+    out.answer(
+        Exit::Complete,
+        || format!("{}{}", told(&fetched.card), signed(&by)),
+        || {
+            json!({
+                "agent": remote.name, "signatures": by,
+                "card": untrusted::value(fetched.whole.clone())
+            })
+        },
+    )
+}
+
 pub fn approve(root: &Path, remote: &Remote, out: &Output) -> Result<Exit, CliError> {
     let home = project::home_for(root, "what you approve cannot be kept")?;
     let fetched = fetched(remote)?;

@@ -25,6 +25,9 @@ pub enum A2aCommand {
     Card {
         #[command(flatten)]
         target: Target,
+        /// The card for those that the agent lets in, where it has one
+        #[arg(long)]
+        extended: bool,
     },
     /// Approve an agent's card as it is now; tools of packs reach no other, and a changed card is refused
     #[command(after_help = "Example:\n  agentctl a2a approve desk")]
@@ -121,7 +124,10 @@ impl Target {
 
 pub fn a2a(root: &Path, command: &A2aCommand, out: &Output) -> Result<Exit, CliError> {
     match command {
-        A2aCommand::Card { target } => card::show(&target.find(root, out)?, out),
+        A2aCommand::Card { target, extended } => match extended {
+            true => card::extended(&target.find(root, out)?, out),
+            false => card::show(&target.find(root, out)?, out),
+        },
         A2aCommand::Approve { target } => card::approve(root, &target.find(root, out)?, out),
         A2aCommand::Verify { target } => sign::verify(&target.find(root, out)?, out),
         A2aCommand::Keygen { renew } => sign::keygen(root, *renew, out),

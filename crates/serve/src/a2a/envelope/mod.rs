@@ -14,6 +14,7 @@ use super::{end, find, pushes, said, send, task};
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::clients::May;
+use crate::jws;
 use crate::problem::Problem;
 use crate::push::{Target, Wanted};
 use crate::router::named;
@@ -40,13 +41,16 @@ pub async fn message(
     body: Incoming,
 ) -> Answer {
     let agent = &pack.pack.manifest.name;
-    let read = match ask.value(body).await {
-        Ok((_, read)) => read,
+    let (bytes, read) = match ask.value(body).await {
+        Ok(both) => both,
         Err(problem) => {
             let reason = Reason::of(&Refused::from(problem));
             return told::error(agent, None, &reason);
         }
     };
+    if let Err(reason) = signed(ask, &bytes, server.now()) {
+        return told::error(agent, Some(&read), &reason);
+    }
     let envelope = match Envelope::read(read.clone()) {
         Ok(envelope) => envelope,
         Err(reason) => return told::error(agent, Some(&read), &reason),
@@ -57,6 +61,32 @@ pub async fn message(
             named(json(StatusCode::OK, &reply.text), run.as_deref(), None)
         }
         Err(reason) => told::error(agent, Some(&read), &reason),
+    }
+}
+
+/// Whether the message carries what its client's settings want of it. A signature is never passed over.
+fn signed(ask: &Ask, body: &[u8], now: i64) -> Result<(), Reason> {
+    let of = |reason, told: String| Reason::new(reason, told, StatusCode::FORBIDDEN);
+    let given = ask.header(jws::HEADER);
+    let given = given.map_err(|problem| Reason::of(&problem.into()))?;
+    let name = ask.client.settings();
+    match (given, &ask.client.keys) {
+        (None, Some(keys)) if keys.is_required() => {
+            let told = format!("the messages of the client {name:?} are signed, this one is not");
+            Err(of("signature_required", told)
+                .hint("send X-JWS-Signature, a detached JWS over the body (docs/a2a.md)"))
+        }
+        (None, _) => Ok(()),
+        (Some(_), None) => {
+            let told =
+                format!("no keys are known to check a signature of the client {name:?} with");
+            Err(of("signature_not_supported", told)
+                .hint("send it without one, or name keys in [serve.clients.NAME] signature"))
+        }
+        (Some(given), Some(keys)) => {
+            let checked = keys.check(given, body, now);
+            checked.map_err(|why| of("signature_invalid", format!("X-JWS-Signature: {why}")))
+        }
     }
 }
 
@@ -71,13 +101,6 @@ async fn perform(
         let told = format!("{:?} is not here; this is {agent:?}", envelope.receiver);
         return Err(Reason::new("unknown_receiver", told, StatusCode::NOT_FOUND)
             .hint("POST it to /agents/RECEIVER/a2a/message"));
-    }
-    if ask.headers.contains_key("x-jws-signature") {
-        return Err(Reason::new(
-            "signature_not_supported",
-            "signatures of messages are not checked here: send it without one",
-            StatusCode::BAD_REQUEST,
-        ));
     }
     match envelope.of {
         Type::Tools => {
@@ -96,7 +119,7 @@ async fn run(
     envelope: &Envelope,
 ) -> Result<Reply, Reason> {
     let refused = |refused: Refused| Reason::of(&refused);
-    ask.may(May::Turn).map_err(|p| refused(p.into()))?;
+    ask.may_signed(May::Turn).map_err(|p| refused(p.into()))?;
     let request = translated(envelope);
     let once = said::once(ask, pack, &request.message).map_err(|f| refused(f.into()))?;
     let kept = server.sessions.asked(&once.id).await;
