@@ -7,6 +7,7 @@ mod by_user;
 mod catalog_file;
 mod choices;
 mod commands;
+mod completing;
 mod connection;
 mod conversations;
 mod declared;
@@ -46,7 +47,7 @@ mod words_tests;
 use args::Global;
 use clap::{CommandFactory, Parser};
 use commands::Command;
-use error::CliError;
+use error::{CliError, Exit};
 use output::Output;
 use std::ffi::OsString;
 
@@ -68,6 +69,11 @@ pub struct Cli {
 
 /// Runs one command; the exit code is what the process ends with.
 pub fn main(args: Vec<OsString>) -> u8 {
+    match completing::answer(&args) {
+        Ok(true) => return Exit::Complete.code(),
+        Ok(false) => {}
+        Err(error) => return output::usage(&error).code(),
+    }
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return output::usage(&error).code(),

@@ -164,6 +164,13 @@ pub fn names(project: &Path, options: &LoadOptions) -> Vec<String> {
     names.into_iter().collect()
 }
 
+/// The same with every folder of the project that could be a pack, trusted or not: for a list of names alone.
+pub fn seen(project: &Path) -> Vec<String> {
+    let mut all = LoadOptions::default();
+    all.files.own = Use::Project;
+    names(project, &all)
+}
+
 fn own_names(project: &Path, options: &LoadOptions) -> BTreeSet<String> {
     if options.files.own == Use::BuiltIn {
         return BTreeSet::new();

@@ -22,6 +22,45 @@ fn init_sets_up_a_folder_and_changes_nothing_the_second_time() {
 }
 
 #[test]
+fn memory_is_kept_out_of_git_by_init_and_by_the_first_run_of_a_folder_that_nobody_set_up() {
+    let untracked = |project: &Project| {
+        let git = |args: &[&str]| {
+            let mut git = std::process::Command::new("git");
+            let output = git.current_dir(project.path()).args(args).output().unwrap();
+            assert!(output.status.success(), "{args:?}");
+            String::from_utf8(output.stdout).unwrap()
+        };
+        git(&["init", "--quiet"]);
+        git(&["status", "--porcelain", "--untracked-files=all"])
+    };
+    let request = "Every day at 9:00 post hello to Slack #dev";
+    let project = Project::new();
+    let ran = project.run(&["build", "--yes", request]);
+    assert!([0, 9].contains(&ran.code), "{}", ran.stderr);
+    let seen = untracked(&project);
+    assert!(
+        seen.contains("workflows/") && !seen.contains("memory"),
+        "{seen}"
+    );
+
+    let project = Project::new();
+    project.run(&["init"]);
+    project.run(&["build", "--yes", request]);
+    let seen = untracked(&project);
+    assert!(
+        seen.contains("workflows/") && !seen.contains("memory"),
+        "{seen}"
+    );
+
+    // What the user said stays.
+    let project = Project::new();
+    project.write("memory/.gitignore", "runs/\n");
+    project.run(&["build", "--yes", request]);
+    let kept = std::fs::read_to_string(project.file("memory/.gitignore")).unwrap();
+    assert_eq!(kept, "runs/\n");
+}
+
+#[test]
 fn qa_checks_every_file_whatever_is_wrong_with_the_others() {
     let project = Project::new();
     project.write("w/a-broken.json", "{\"nodes\": [\n  {\"name\": }]}");
@@ -168,16 +207,8 @@ fn agents_skills_and_doctor_answer() {
 }
 
 #[test]
-fn completions_and_man_pages_are_made() {
+fn man_pages_are_made() {
     let project = Project::new();
-    for shell in ["bash", "zsh", "fish"] {
-        assert!(
-            project
-                .run(&["completions", shell])
-                .stdout
-                .contains("agentctl")
-        );
-    }
     assert!(project.run(&["man"]).stdout.contains(".TH agentctl"));
     assert_eq!(project.run(&["man", "--dir", "man1"]).code, 0);
     assert!(project.file("man1/agentctl-build.1").is_file());

@@ -13,6 +13,7 @@ mod bench;
 mod build;
 mod ci;
 mod commands;
+mod completing;
 mod connected;
 mod conversations;
 mod copilot;

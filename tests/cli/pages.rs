@@ -1,5 +1,5 @@
-//! What the documents name is there: each path in backticks, and each link to a file, of docs/, CONTRIBUTING.md, README.md and the
-//! crates' READMEs.
+//! What the documents name is there: each path in backticks, and each link to a file, of docs/, of the root's own pages and of the crates'
+//! READMEs.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,13 @@ const TOPS: [&str; 8] = [
 const LEARNINGS: &str = "docs/learning/";
 
 fn pages(root: &Path) -> Vec<PathBuf> {
-    let mut pages = vec![root.join("CONTRIBUTING.md"), root.join("README.md")];
+    let tops = [
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "README.md",
+        "SECURITY.md",
+    ];
+    let mut pages: Vec<PathBuf> = tops.iter().map(|top| root.join(top)).collect();
     let folder = |at: PathBuf| std::fs::read_dir(at).unwrap().map(|e| e.unwrap().path());
     pages.extend(
         folder(root.join("docs")).filter(|page| page.extension().is_some_and(|e| e == "md")),

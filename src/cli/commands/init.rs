@@ -4,6 +4,7 @@
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::Before;
 use crate::cli::output::Output;
+use agentctl_engine::store::MEMORY_IGNORED;
 use agentctl_host::files::FileError;
 use agentctl_host::files::{
     Existing, Files, Within, create_dir, read_regular_text, tidy_here, within,
@@ -23,10 +24,8 @@ pub struct InitArgs {
 
 const MCP_EXAMPLE: &str = include_str!("../../../.mcp.json.example");
 const MCP_FULL_EXAMPLE: &str = include_str!("../../../.mcp.json.full.example");
-/// Runs hold requests and workflow data, `.mcp.json` holds keys: neither belongs in git.
-const IGNORED: [&str; 5] = [
-    "memory/*",
-    "!memory/README.md",
+/// `.mcp.json` holds keys, which do not belong in git; `memory/` has a list of its own.
+const IGNORED: [&str; 3] = [
     ".mcp.json*",
     "!.mcp.json.example",
     "!.mcp.json.full.example",
@@ -43,6 +42,7 @@ pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliEr
     let before = Before::of(root, out)?;
     let texts = [
         ("memory/README.md", MEMORY_README),
+        ("memory/.gitignore", MEMORY_IGNORED),
         (".mcp.json.example", MCP_EXAMPLE),
         (".mcp.json.full.example", MCP_FULL_EXAMPLE),
         (crate::trust::SETTINGS, CONFIG),

@@ -180,7 +180,7 @@ impl Command {
             Command::Trust(args) => trust::trust(project, args, out),
             Command::Doctor(_) => doctor::doctor(project, out),
             Command::Schema(args) => schema::schema(args, out),
-            Command::Completions(args) => completions::completions(args, &mut whole()),
+            Command::Completions(args) => completions::completions(args),
             Command::Man(args) => man::man(args, whole()),
         }
     }

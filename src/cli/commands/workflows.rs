@@ -77,7 +77,7 @@ pub struct ExecutionsArgs {
 #[command(after_help = "Examples:\n  agentctl credentials\n  agentctl credentials --type slackApi")]
 pub struct CredentialsArgs {
     /// Only those of this type
-    #[arg(long = "type", value_name = "TYPE")]
+    #[arg(long = "type", value_name = "CREDENTIAL")]
     credential_type: Option<String>,
 }
 

@@ -572,7 +572,7 @@ fn credentials() {
     Usage: agentctl credentials [OPTIONS]
 
     Options:
-          --type <TYPE>
+          --type <CREDENTIAL>
               Only those of this type
 
     Examples:

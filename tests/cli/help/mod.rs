@@ -161,7 +161,8 @@ fn agentctl_itself() {
                      policy, skills, catalog and settings
       doctor         Check this machine and this project: what works, what does not, what to do
       schema         Print the JSON Schema of an answer or a file, for programs that read or write it
-      completions    Print a shell completion script
+      completions    Print a shell completion script: it also completes run ids, workflow files, finding
+                     codes, packs and node types
       man            Print the manual page, or write one page for each command
       help           Print this message or the help of the given subcommand(s)
 

@@ -347,8 +347,9 @@ fn doctor() {
 
 #[test]
 fn completions() {
-    insta::assert_snapshot!(help("completions"), @r"
-    Print a shell completion script
+    insta::assert_snapshot!(help("completions"), @"
+    Print a shell completion script: it also completes run ids, workflow files, finding codes, packs and
+    node types
 
     Usage: agentctl completions [OPTIONS] <SHELL>
 
@@ -357,8 +358,12 @@ fn completions() {
               [possible values: bash, elvish, fish, powershell, zsh]
 
     Options:
-    Example:
-      agentctl completions bash > /etc/bash_completion.d/agentctl
+    Examples:
+      source <(agentctl completions bash)
+      agentctl completions fish > ~/.config/fish/completions/agentctl.fish
+
+    The first stands in ~/.bashrc, or with zsh in ~/.zshrc. The script asks the agentctl in your PATH;
+    print it anew after an update.
     ");
 }
 

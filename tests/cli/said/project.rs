@@ -11,6 +11,7 @@ fn init() {
       shop/workflows
       shop/memory
       shop/memory/README.md
+      shop/memory/.gitignore
       shop/.mcp.json.example
       shop/.mcp.json.full.example
       shop/agentctl.toml

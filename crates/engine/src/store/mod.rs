@@ -45,7 +45,7 @@ pub use holder::Holder;
 pub use journal::Journal;
 pub use lock::{Held, ProjectLock};
 pub use marks::{Foreign, Marks, Whose};
-pub use project::{Project, RunPaths};
+pub use project::{MEMORY_IGNORED, Project, RunPaths};
 pub use read::{Each, Loaded, Torn};
 pub use resource::{ResourceId, ResourceMark};
 pub use run_files::{KINDS, RunFile};

@@ -3,9 +3,14 @@
 use super::{Holder, Marks, ProjectLock, Snapshots, StateFile, StoreError, Texts, read::Line};
 use agentctl_host::files::{self, Disk, FileError, Found, file_part, is_plain, read_own};
 use agentctl_host::key::Key;
-use std::io::BufRead as _;
+use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+const GIT_IGNORE: &str = ".gitignore";
+/// What `memory/.gitignore` says.
+pub const MEMORY_IGNORED: &str =
+    "# Made by agentctl: requests and workflow contents stand here.\n*\n";
 
 /// Whether a journal has its first line.
 fn began(journal: &Path) -> Result<bool, StoreError> {
@@ -152,9 +157,26 @@ impl Project {
         }
         if lock.turn().is_none() {
             let turn = self.last_turn()?.saturating_add(1);
+            if turn == 1 {
+                self.keep_out_of_git()?;
+            }
             lock.number(&self.lock_file(), turn, holder)?;
         }
         Ok(lock)
+    }
+
+    /// Requests and workflow contents stand in `memory/`, so git passes it over from the first turn on, also where nobody set the
+    /// folder up. What stands there already is the user's word, and stays.
+    fn keep_out_of_git(&self) -> Result<(), StoreError> {
+        let path = self.memory().join(GIT_IGNORE);
+        let mut options = std::fs::OpenOptions::new();
+        match options.write(true).create_new(true).open(&path) {
+            Ok(mut file) => file
+                .write_all(MEMORY_IGNORED.as_bytes())
+                .map_err(StoreError::io("write", path)),
+            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+            Err(e) => Err(StoreError::io("write", path)(e)),
+        }
     }
 
     /// The highest turn that a journal tells of; 0: none does. A line that is no record tells nothing.
