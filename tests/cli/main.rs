@@ -21,6 +21,7 @@ mod dialogues;
 mod drafts;
 mod floors;
 mod formats;
+mod gallery;
 mod help;
 mod history;
 mod killed;
