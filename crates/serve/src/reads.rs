@@ -1,14 +1,12 @@
 //! Reading in turn: what one client has read for itself takes the others' cores by no more than a few readings at once, however many
 //! connections ask for it.
 
+use crate::server::half_the_cores;
 use std::sync::{Arc, LazyLock};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Readings of one client that are made at once: half as many as there are cores, so that the others have the other half.
-static AT_ONCE: LazyLock<usize> = LazyLock::new(|| {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    (cores / 2).max(1)
-});
+/// Readings of one client that are made at once, so that the others have the other half.
+static AT_ONCE: LazyLock<usize> = LazyLock::new(half_the_cores);
 
 /// One client's, however many callers come in its name.
 #[derive(Debug, Clone)]

@@ -3,6 +3,7 @@
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::clients::{Client, May};
+use crate::once::broke_off;
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
 use crate::{a2a, chat, events, hooks, kept, openai, page, runs};
@@ -15,9 +16,11 @@ use hyper::header::{
     ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
     VARY,
 };
-use hyper::{Method, Request, StatusCode};
+use hyper::{Method, Request, StatusCode, Uri};
 use serde_json::json as value;
 use std::sync::Arc;
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
 
 const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
 const SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
@@ -46,15 +49,17 @@ pub struct Noted {
 }
 
 impl Server {
+    /// `work`: where what a caller that was let in asks for is done.
     pub(crate) async fn route(
         self: &Arc<Self>,
         request: Request<Incoming>,
-        guest: &Guest,
+        guest: &Arc<Guest>,
         noted: &mut Noted,
+        work: &Handle,
     ) -> Answer {
         let origin = request.headers().get(ORIGIN).cloned();
         let is_openai = request.uri().path().starts_with("/v1/");
-        let answered = self.answered(request, guest, noted).await;
+        let answered = self.answered(request, guest, noted, work).await;
         let mut answer = answered.unwrap_or_else(|mut problem| {
             if is_openai {
                 let error = problem.as_error();
@@ -90,18 +95,14 @@ impl Server {
     async fn answered(
         self: &Arc<Self>,
         request: Request<Incoming>,
-        guest: &Guest,
+        guest: &Arc<Guest>,
         noted: &mut Noted,
+        work: &Handle,
     ) -> Result<Answer, Problem> {
         let (head, body) = request.into_parts();
         self.is_called(&head.uri, &head.headers)?;
-        let path = head.uri.path().to_owned();
-        let mut segments = path.split('/').skip(1);
-        let [one, two, three, four] = std::array::from_fn(|_| segments.next());
-        let parts = match segments.next() {
-            None => (one.unwrap_or_default(), two, three, four),
-            Some(_) => ("", None, None, None),
-        };
+        let path = head.uri.path();
+        let parts = parts(path);
         match (&head.method, parts) {
             (&Method::GET, ("healthz", None, ..)) => {
                 return Ok(json(StatusCode::OK, &value!({"status": "ok"})));
@@ -120,12 +121,14 @@ impl Server {
         }
         if let (&Method::GET, ("files", Some(run), Some(name), None)) = (&head.method, parts) {
             // The link's mark is what lets in.
-            let query = head.uri.query().unwrap_or_default();
-            return self.file(guest, (run, name), query).await;
+            let (server, guest) = (Arc::clone(self), Arc::clone(guest));
+            let (run, name) = (run.to_owned(), name.to_owned());
+            let query = head.uri.query().unwrap_or_default().to_owned();
+            let file = async move { server.file(&guest, (&run, &name), &query).await };
+            return done(work, file).await;
         }
-        let place = a2a::Place::of(&path);
-        let open = |place: &a2a::Place<'_>| a2a::open(self, place, &head.method, &head.headers);
-        if let Some(answer) = place.as_ref().and_then(open) {
+        let open = |place: a2a::Place<'_>| a2a::open(self, &place, &head.method, &head.headers);
+        if let Some(answer) = a2a::Place::of(path).and_then(open) {
             return answer;
         }
         let client = self.let_in(&head.headers, guest).await?;
@@ -134,64 +137,78 @@ impl Server {
             client,
             headers: head.headers,
         };
-        if let Some(place) = place {
-            let query = head.uri.query().unwrap_or_default();
-            return a2a::serve(self, &ask, place, (&head.method, query), body).await;
+        let (server, method, uri) = (Arc::clone(self), head.method, head.uri);
+        let within = async move { server.within(&ask, method, uri, body).await };
+        done(work, within).await
+    }
+
+    /// What a client asks for that was let in.
+    async fn within(
+        self: &Arc<Self>,
+        ask: &Ask,
+        method: Method,
+        uri: Uri,
+        body: Incoming,
+    ) -> Result<Answer, Problem> {
+        let query = uri.query().unwrap_or_default();
+        if let Some(place) = a2a::Place::of(uri.path()) {
+            return a2a::serve(self, ask, place, (&method, query), body).await;
         }
+        let parts = parts(uri.path());
         if let (("mcp", None, ..), Some(door)) = (parts, &self.mcp) {
             let mut request = Request::new(body);
-            *request.method_mut() = head.method;
-            *request.uri_mut() = head.uri;
+            *request.method_mut() = method;
             *request.headers_mut() = ask.headers.clone();
-            return door.answer(&ask, request).await;
+            *request.uri_mut() = uri;
+            return door.answer(ask, request).await;
         }
-        let _reading = match head.method {
+        let _reading = match method {
             Method::GET => ask.client.reads.begin().await,
             _ => None,
         };
         let only = |methods: &'static str| Err(not_this(methods));
-        match (&head.method, parts) {
+        match (&method, parts) {
             (&Method::POST, ("hooks", Some(name), None, _)) => {
                 ask.may(May::Turn)?;
-                let pack = self.pack(&ask, name)?;
-                hooks::post(self, &ask, &pack, body).await
+                let pack = self.pack(ask, name)?;
+                hooks::post(self, ask, &pack, body).await
             }
             (&Method::POST, ("chat", Some(name), None, _)) => {
                 ask.may(May::Turn)?;
-                let pack = self.pack(&ask, name)?;
-                chat::post(self, &ask, &pack, body).await
+                let pack = self.pack(ask, name)?;
+                chat::post(self, ask, &pack, body).await
             }
             (&Method::POST, ("v1", Some("chat"), Some("completions"), None)) => {
                 ask.may(May::Turn)?;
-                openai::completions(self, &ask, body).await
+                openai::completions(self, ask, body).await
             }
-            (&Method::GET, ("v1", Some("models"), None, _)) => Ok(openai::models(self, &ask)),
+            (&Method::GET, ("v1", Some("models"), None, _)) => Ok(openai::models(self, ask)),
             (&Method::GET, ("runs", Some(run), None, _)) => {
                 ask.may(May::Read)?;
-                runs::show(self, &runs::find(self, &ask, run).await?).await
+                runs::show(self, &runs::find(self, ask, run).await?).await
             }
             (&Method::GET, ("runs", Some(run), Some("events"), None)) => {
                 ask.may(May::Read)?;
-                let found = runs::find(self, &ask, run).await?;
-                events::open(self, &ask, found, head.uri.query().unwrap_or_default())
+                let found = runs::find(self, ask, run).await?;
+                events::open(self, ask, found, query)
             }
             (&Method::POST, ("runs", Some(run), Some("answers"), None)) => {
                 ask.may(May::Turn)?;
-                let found = runs::find(self, &ask, run).await?;
-                runs::answer(self, &ask, found, None, body).await
+                let found = runs::find(self, ask, run).await?;
+                runs::answer(self, ask, found, None, body).await
             }
             (&Method::POST, ("runs", Some(run), Some("approvals"), Some(question))) => {
                 ask.may(May::Approve)?;
-                let found = runs::find(self, &ask, run).await?;
-                runs::answer(self, &ask, found, Some(question), body).await
+                let found = runs::find(self, ask, run).await?;
+                runs::answer(self, ask, found, Some(question), body).await
             }
             (&Method::POST, ("runs", Some(run), Some("cancel"), None)) => {
                 ask.may(May::Cancel)?;
-                let found = runs::find(self, &ask, run).await?;
-                runs::cancel(self, &ask, found).await
+                let found = runs::find(self, ask, run).await?;
+                runs::cancel(self, ask, found).await
             }
-            (&Method::GET, ("sessions", Some(id), None, _)) => kept::show(self, &ask, id).await,
-            (&Method::DELETE, ("sessions", Some(id), None, _)) => kept::erase(self, &ask, id).await,
+            (&Method::GET, ("sessions", Some(id), None, _)) => kept::show(self, ask, id).await,
+            (&Method::DELETE, ("sessions", Some(id), None, _)) => kept::erase(self, ask, id).await,
             (_, ("sessions", Some(_), None, _)) => only("GET, DELETE"),
             (_, ("runs", Some(_), None | Some("events"), None))
             | (_, ("files", Some(_), Some(_), None)) => only("GET"),
@@ -222,7 +239,7 @@ impl Server {
     }
 
     /// Whether the request was meant for this server: a page that had its name resolved to this machine still calls it by that name.
-    fn is_called(&self, uri: &hyper::Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    fn is_called(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
         if self.limits.hosts.is_empty() {
             return Ok(());
         }
@@ -319,6 +336,29 @@ impl Server {
             ),
         );
         Ok(answer)
+    }
+}
+
+/// A path's parts, as the doors are told apart by them; those of a longer one fit no door.
+fn parts(path: &str) -> (&str, Option<&str>, Option<&str>, Option<&str>) {
+    let mut segments = path.split('/').skip(1);
+    let [one, two, three, four] = std::array::from_fn(|_| segments.next());
+    match segments.next() {
+        None => (one.unwrap_or_default(), two, three, four),
+        Some(_) => ("", None, None, None),
+    }
+}
+
+/// Does it on `work`'s threads, for as long as its caller waits.
+async fn done(
+    work: &Handle,
+    task: impl Future<Output = Result<Answer, Problem>> + Send + 'static,
+) -> Result<Answer, Problem> {
+    let mut alone = JoinSet::new();
+    alone.spawn_on(task, work);
+    match alone.join_next().await {
+        Some(Ok(answer)) => answer,
+        _ => Err(broke_off()),
     }
 }
 

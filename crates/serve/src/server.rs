@@ -25,9 +25,19 @@ use hyper::Request;
 use hyper::body::Incoming;
 use indexmap::IndexMap;
 use serde_json::Value;
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::net::TcpListener;
+use tokio::runtime::{Handle, Runtime};
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+/// So many threads leave the others half of the machine; at least one.
+pub(crate) fn half_the_cores() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (cores / 2).max(1)
+}
 
 /// A pack with all that a turn of it needs.
 pub struct ServedPack {
@@ -249,7 +259,13 @@ impl Server {
     }
 }
 
-impl Answers for Server {
+/// The server as connections see it: their threads read and write, and what they ask for is done by others.
+struct Doors {
+    server: Arc<Server>,
+    work: Handle,
+}
+
+impl Answers for Doors {
     type Body = Body;
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>, guest: Arc<Guest>) -> Answer {
@@ -259,9 +275,10 @@ impl Answers for Server {
         let path = Asked::path(request.uri().path());
         let parent = Parent::of(request.headers());
         let mut noted = Noted::default();
-        let answer = self.route(request, &guest, &mut noted).await;
+        let answer = self.server.route(request, &guest, &mut noted, &self.work);
+        let answer = answer.await;
         let of = |name| answer.headers().get(name).and_then(|v| v.to_str().ok());
-        (self.log)(&Told::Asked(Asked {
+        (self.server.log)(&Told::Asked(Asked {
             begun,
             took: at.elapsed(),
             method,
@@ -275,22 +292,60 @@ impl Answers for Server {
     }
 
     async fn finish(&self) {
-        let turns = self.turns.finish(self.limits.drain);
-        match &self.mcp {
+        let turns = self.server.turns.finish(self.server.limits.drain);
+        match &self.server.mcp {
             Some(door) => drop(tokio::join!(turns, door.finish())),
             None => turns.await,
         }
     }
 }
 
-/// Serves until `stop` is ready, and then until the turns under way have their replies.
+/// Threads of connections: half as many as there are cores, so that callers who come and go as fast as they can leave the other half
+/// to the work of those that were let in.
+struct Threads(Option<Runtime>);
+
+impl Threads {
+    fn start() -> io::Result<(Threads, Handle)> {
+        let mut threads = tokio::runtime::Builder::new_multi_thread();
+        threads
+            .worker_threads(half_the_cores())
+            .thread_name("door")
+            .enable_all();
+        let threads = threads.build()?;
+        let handle = threads.handle().clone();
+        Ok((Threads(Some(threads)), handle))
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        // Nothing waits for it here, where waiting is not allowed.
+        if let Some(threads) = self.0.take() {
+            threads.shutdown_background();
+        }
+    }
+}
+
+/// Serves until `stop` is ready, and then until the turns under way have their replies. Fails where no thread can be had.
 pub async fn serve(
     listener: TcpListener,
     wires: impl Wires,
     server: Arc<Server>,
     stop: impl Future<Output = ()>,
-) {
+) -> io::Result<()> {
     let limits = server.limits.of_connections;
     crate::push::resume(&server).await;
-    listen(listener, wires, limits, server, stop).await;
+    let (_threads, at) = Threads::start()?;
+    let work = Handle::current();
+    let doors = Arc::new(Doors { server, work });
+    let (end, ended) = oneshot::channel();
+    let ended = async { drop(ended.await) };
+    let mut taken = JoinSet::new();
+    taken.spawn_on(listen(listener, wires, limits, doors, ended), &at);
+    stop.await;
+    let _ = end.send(());
+    match taken.join_next().await {
+        Some(Err(broke)) => Err(io::Error::other(broke)),
+        _ => Ok(()),
+    }
 }

@@ -82,11 +82,11 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
             cancel.requested().await;
         };
         let server = Arc::new(server);
-        match tls {
+        let served = match tls {
             Some(tls) => agentctl_serve::serve(listener, tls, server, stop).await,
             None => agentctl_serve::serve(listener, Plain, server, stop).await,
-        }
-        Ok::<(), CliError>(())
+        };
+        served.map_err(|e| CliError::failed(format!("cannot serve: {e}")))
     })?;
     served?;
     // The server, which had the other one, is gone.

@@ -75,7 +75,7 @@ async fn a_server_that_ends_answers_what_is_under_way_and_takes_nothing_new() {
     let mut answer = String::new();
     caller.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    ended.await.unwrap();
+    ended.await.unwrap().unwrap();
     let kept = desk.server.sessions.messages(&key("c"), 10).await.unwrap();
     assert_eq!(kept.len(), 2);
     assert!(tokio::net::TcpStream::connect(desk.address).await.is_err());
@@ -94,7 +94,7 @@ async fn what_takes_longer_than_the_drain_is_cancelled() {
         .begin("POST", "/hooks/desk", &headers, text.as_bytes())
         .await;
     desk.model.asked.acquire().await.unwrap().forget();
-    desk.stop().await.unwrap();
+    desk.stop().await.unwrap().unwrap();
     drop(caller);
     let session = desk.server.sessions.load(&key("c")).await.unwrap();
     assert_eq!((&session.open_run, session.message_count()), (&None, 0));

@@ -150,7 +150,7 @@ async fn a_link_outlives_the_server_and_not_the_conversation() {
     let link = made.link().await;
     let said = made.desk.post("/hooks/desk", &json!({"text": "x"})).await;
     let session = said.header("x-session-id").unwrap().to_owned();
-    made.desk.stop().await.unwrap();
+    made.desk.stop().await.unwrap().unwrap();
     let desk = Desk::of(MANIFEST, Arc::clone(&made.folder), two(), |_| {}).await;
     let host = made.desk.address.to_string();
     // The server has another port now.

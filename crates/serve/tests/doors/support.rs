@@ -14,6 +14,7 @@ use agentctl_sessions::{Marks, SqliteSessions};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, Mutex};
@@ -99,7 +100,7 @@ pub struct Desk {
     pub later: Arc<AtomicI64>,
     _folder: Arc<tempfile::TempDir>,
     stop: Option<oneshot::Sender<()>>,
-    served: Option<JoinHandle<()>>,
+    served: Option<JoinHandle<io::Result<()>>>,
 }
 
 pub fn client(name: &str, how: How) -> Client {
@@ -241,7 +242,7 @@ impl Desk {
     }
 
     /// Asks the server to stop; returns what is ready when it has.
-    pub fn stop(&mut self) -> JoinHandle<()> {
+    pub fn stop(&mut self) -> JoinHandle<io::Result<()>> {
         self.stop.take().unwrap().send(()).unwrap();
         self.served.take().unwrap()
     }

@@ -130,6 +130,7 @@ async fn a_session_is_its_clients_and_nobody_elses() {
     tokio::time::timeout(LONG, desk.stop())
         .await
         .unwrap()
+        .unwrap()
         .unwrap();
 }
 
