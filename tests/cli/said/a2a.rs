@@ -50,7 +50,7 @@ fn other_agents() {
     description: Answers a question out of documents; each claim has its source, and is held against what independent sources say.
     interface: JSONRPC 1.0 at http://127.0.0.1:[PORT]/agents/research/a2a
     interface: HTTP+JSON 1.0 at http://127.0.0.1:[PORT]/agents/research/a2a/v1
-    capabilities: streams, pushes
+    capabilities: streams, pushes, has an extended card
     comes in by: bearer
     extension: urn:agentctl:a2a:envelope:v1
     skill: research – Research a question: Answers a question out of documents: claims with their sources, each held against what independent sources say, and a report.
@@ -175,6 +175,85 @@ fn other_agents() {
     exit code 7
     -- stderr --
     error: the agent's server cannot be reached
+    ");
+}
+
+/// The key that signs cards, the card of another that it signs, and a card that is held against it.
+#[test]
+fn keys_and_signatures() {
+    let (project, served) = project();
+    // Keys and signatures are drawn anew each time.
+    let drawn = Regex::new("\"(x|kid|protected|signature)\": \"[^\"]*\"").unwrap();
+    let id = Regex::new("(signed by|made the key) .*").unwrap();
+    let said = |typed: &str| {
+        let text = said(&project, typed);
+        let text = drawn.replace_all(&text, "\"$1\": \"[DRAWN]\"");
+        id.replace_all(&text, "$1 [KEY]").into_owned()
+    };
+    project.write("card.json", "{\"name\": \"desk\"}");
+    insta::assert_snapshot!(said("a2a sign-card card.json"), @"
+    exit code 2
+    -- stderr --
+    error: there is no key that signs cards
+    hint: make one: agentctl a2a keygen
+    ");
+    insta::assert_snapshot!(said("a2a keygen"), @r#"
+    exit code 0
+    {
+      "keys": [
+        {
+          "kty": "OKP",
+          "crv": "Ed25519",
+          "x": "[DRAWN]",
+          "kid": "[DRAWN]",
+          "alg": "EdDSA",
+          "use": "sig"
+        }
+      ]
+    }
+    -- stderr --
+    made the key [KEY]
+    give this set to whoever checks your cards; `[serve] sign_cards = true` has the server sign them
+    "#);
+    insta::assert_snapshot!(said("a2a sign-card card.json"), @r#"
+    exit code 0
+    {
+      "name": "desk",
+      "signatures": [
+        {
+          "protected": "[DRAWN]",
+          "signature": "[DRAWN]"
+        }
+      ]
+    }
+    "#);
+    insta::assert_snapshot!(said("a2a sign-card none.json"), @"
+    exit code 2
+    -- stderr --
+    error: none.json: No such file or directory (os error 2)
+    ");
+    let public = command(&project).args(["a2a", "keygen"]).output().unwrap();
+    project.write("keys.json", &String::from_utf8(public.stdout).unwrap());
+    insta::assert_snapshot!(said("a2a verify desk --keys keys.json"), @"
+    exit code 5
+    -- stderr --
+    error: the card carries no signature
+    hint: ask whoever runs the agent for its keys, over a way that you trust
+    ");
+    insta::assert_snapshot!(said("a2a verify desk"), @"
+    exit code 2
+    -- stderr --
+    error: no keys are known to check the card with
+    hint: name them: --keys FILE, or keys in [a2a.agents.NAME]
+    ");
+    drop(served);
+    let settings = "[serve]\nsign_cards = true\n";
+    project.write("agentctl.toml", settings);
+    let served = Served::start(&project);
+    let at = format!("http://{}/agents/research", served.address);
+    insta::assert_snapshot!(said(&format!("a2a verify {at} --keys keys.json")), @"
+    exit code 0
+    signed by [KEY]
     ");
 }
 
