@@ -10,7 +10,7 @@ use std::sync::Arc;
 const GIT_IGNORE: &str = ".gitignore";
 /// What `memory/.gitignore` says.
 pub const MEMORY_IGNORED: &str =
-    "# Made by agentctl: requests and workflow contents stand here.\n*\n";
+    "# Made by agentctl: what was asked and what was worked on stand here.\n*\n";
 
 /// Whether a journal has its first line.
 fn began(journal: &Path) -> Result<bool, StoreError> {
