@@ -36,8 +36,9 @@ pub(super) fn check_version(path: &Path, first: &[u8]) -> Result<(), StoreError>
 
 /// A journal that lies in another run's folder would be taken back there, and its changes be told of that run. `run_id` is empty
 /// when it is not known whose folder it is.
-pub(super) fn check_run(first: &Value, run_id: &str) -> Result<(), String> {
-    match first.get("run_id").and_then(Value::as_str) {
+pub(super) fn check_run(first: &[u8], run_id: &str) -> Result<(), String> {
+    let first = serde_json::from_slice::<Line>(first).map_err(|e| e.to_string())?;
+    match first.event.get("run_id").and_then(Value::as_str) {
         Some(told) if told != run_id && !run_id.is_empty() => Err(format!(
             "it is the journal of run {told:?}, and lies in the folder of run {run_id}"
         )),

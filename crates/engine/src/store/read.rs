@@ -43,8 +43,8 @@ pub struct Loaded {
     pub(super) newline_missing: bool,
     /// The hashes of the records that were asked for, by number; empty: there is none, so far.
     pub(super) noted: BTreeMap<u64, String>,
-    /// An older agentctl began it: some of its records have other words.
-    pub(super) old: bool,
+    /// Its first record was read, and is in the words of today; an older agentctl had others for some.
+    pub(super) current: bool,
 }
 
 /// What a crash left behind the last whole record.
@@ -147,7 +147,7 @@ impl Loaded {
             whole: 0,
             newline_missing: false,
             noted: BTreeMap::new(),
-            old: false,
+            current: false,
         }
     }
 
@@ -196,6 +196,7 @@ impl Loaded {
         let (text, ended) = ends(line);
         if number == 1 {
             check_version(path, text)?;
+            self.current = version_of(text).is_some_and(|version| version >= 2);
         }
         let line_of = match read_record(text, self) {
             Ok(read) => read,
@@ -209,7 +210,7 @@ impl Loaded {
             Err(reason) => return Err(broken(reason)),
         };
         if number == 1 {
-            check_run(&line_of.event, marks.run_id()).map_err(broken)?;
+            check_run(text, marks.run_id()).map_err(broken)?;
         }
         if self.foreign.is_none() {
             let mark = line_of.mark.as_deref();
@@ -219,7 +220,7 @@ impl Loaded {
                 why,
             });
         }
-        let read = line_of.says(said).map_err(broken)?;
+        let read = line_of.says(|said| said).map_err(broken)?;
         Ok(self.keep(read, line.len(), ended))
     }
 
@@ -229,11 +230,11 @@ impl Loaded {
         let broken = |reason: String| broken(path, number, reason);
         let (text, ended) = ends(line);
         if number == 1 {
-            self.old = version_of(text).is_some_and(|version| version < 2);
+            self.current = version_of(text).is_none_or(|version| version >= 2);
         }
-        let known = match self.old {
-            true => None,
-            false => serde_json::from_slice::<Line<Option<Event>>>(text).ok(),
+        let known = match self.current {
+            true => serde_json::from_slice::<Line<Option<Event>>>(text).ok(),
+            false => None,
         };
         let read = match known {
             Some(read) => read,
@@ -370,6 +371,11 @@ pub(super) struct Line<E = Value> {
 }
 
 impl<E> Line<E> {
+    /// Whether the hash is that of an event of this text.
+    fn fits(&self, event: &str) -> bool {
+        chain(&self.prev, self.seq, &self.at, event) == self.hash
+    }
+
     fn says<F>(self, said: impl FnOnce(E) -> Result<F, String>) -> Result<Line<F>, String> {
         Ok(Line {
             seq: self.seq,
@@ -382,7 +388,10 @@ impl<E> Line<E> {
     }
 }
 
-fn read_record(text: &[u8], before: &Loaded) -> Result<Line, String> {
+fn read_record(text: &[u8], before: &Loaded) -> Result<Line<Said>, String> {
+    if let Some(line) = as_written(text, before) {
+        return Ok(line);
+    }
     let line: Line = serde_json::from_slice(text).map_err(|e| format!("not a record: {e}"))?;
     if line.seq != before.last_seq + 1 {
         return Err(format!(
@@ -396,14 +405,29 @@ fn read_record(text: &[u8], before: &Loaded) -> Result<Line, String> {
         );
     }
     // The hash is taken over the event as it stands in the file, with keys that this version does not know.
-    if chain(&line.prev, line.seq, &line.at, &line.event.to_string()) != line.hash {
+    if !line.fits(&line.event.to_string()) {
         return Err("the record was changed after it was written (its hash does not fit)".into());
     }
-    Ok(line)
+    line.says(|value| Ok(said(value)))
 }
 
+/// The next record, where it is one in today's words to the letter: most are, and need be read but once.
+fn as_written(text: &[u8], before: &Loaded) -> Option<Line<Said>> {
+    if !before.current {
+        return None;
+    }
+    let line = serde_json::from_slice::<Line<Event>>(text).ok()?;
+    let follows = line.seq == before.last_seq + 1 && line.prev == before.last_hash;
+    let is_whole = follows && line.fits(&serde_json::to_string(&line.event).ok()?);
+    let line = is_whole.then_some(line)?;
+    line.says(|event| Ok(Ok(Some(event)))).ok()
+}
+
+/// What a record says whose hash fits.
+type Said = Result<Option<Event>, String>;
+
 /// What a record's event says. None: it is of a type that only a newer agentctl knows.
-fn said(event: Value) -> Result<Option<Event>, String> {
+fn said(event: Value) -> Said {
     let event = v1::in_words_of_today(event);
     match Event::deserialize(&event) {
         Ok(event) => Ok(Some(event)),
