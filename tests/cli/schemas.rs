@@ -91,7 +91,9 @@ fn every_schema_stands_in_the_docs_and_is_one() {
     for entry in std::fs::read_dir(folder).unwrap() {
         let file = entry.unwrap().file_name().into_string().unwrap();
         // The page that lists them is none.
-        let name = file.strip_suffix(".schema.json").or(file.strip_suffix("README.md"));
+        let name = file
+            .strip_suffix(".schema.json")
+            .or(file.strip_suffix("README.md"));
         let is_one = |name: &str| name.is_empty() || names.contains(&name);
         assert!(name.is_some_and(is_one), "{file} is not published");
     }
