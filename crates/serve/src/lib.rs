@@ -27,6 +27,7 @@ mod reads;
 mod router;
 mod runs;
 mod server;
+mod threads;
 mod tls;
 mod turning;
 

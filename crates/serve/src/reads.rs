@@ -1,7 +1,7 @@
 //! Reading in turn: what one client has read for itself takes the others' cores by no more than a few readings at once, however many
 //! connections ask for it.
 
-use crate::server::half_the_cores;
+use crate::threads::half_the_cores;
 use std::sync::{Arc, LazyLock};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 

@@ -6,6 +6,7 @@ use crate::clients::{Client, May};
 use crate::once::broke_off;
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
+use crate::threads::Hands;
 use crate::{a2a, chat, events, hooks, kept, openai, page, runs};
 use agentctl_engine::nearest::nearest;
 use agentctl_mcp::serve::Guest;
@@ -49,17 +50,16 @@ pub struct Noted {
 }
 
 impl Server {
-    /// `work`: where what a caller that was let in asks for is done.
     pub(crate) async fn route(
         self: &Arc<Self>,
         request: Request<Incoming>,
         guest: &Arc<Guest>,
         noted: &mut Noted,
-        work: &Handle,
+        hands: &Hands,
     ) -> Answer {
         let origin = request.headers().get(ORIGIN).cloned();
         let is_openai = request.uri().path().starts_with("/v1/");
-        let answered = self.answered(request, guest, noted, work).await;
+        let answered = self.answered(request, guest, noted, hands).await;
         let mut answer = answered.unwrap_or_else(|mut problem| {
             if is_openai {
                 let error = problem.as_error();
@@ -97,7 +97,7 @@ impl Server {
         request: Request<Incoming>,
         guest: &Arc<Guest>,
         noted: &mut Noted,
-        work: &Handle,
+        hands: &Hands,
     ) -> Result<Answer, Problem> {
         let (head, body) = request.into_parts();
         self.is_called(&head.uri, &head.headers)?;
@@ -125,7 +125,7 @@ impl Server {
             let (run, name) = (run.to_owned(), name.to_owned());
             let query = head.uri.query().unwrap_or_default().to_owned();
             let file = async move { server.file(&guest, (&run, &name), &query).await };
-            return done(work, file).await;
+            return done(&hands.reads, file).await;
         }
         let open = |place: a2a::Place<'_>| a2a::open(self, &place, &head.method, &head.headers);
         if let Some(answer) = a2a::Place::of(path).and_then(open) {
@@ -138,8 +138,13 @@ impl Server {
             headers: head.headers,
         };
         let (server, method, uri) = (Arc::clone(self), head.method, head.uri);
+        let is_reading = method == Method::GET;
         let within = async move { server.within(&ask, method, uri, body).await };
-        done(work, within).await
+        let place = match is_reading {
+            true => &hands.reads,
+            false => &hands.works,
+        };
+        done(place, within).await
     }
 
     /// What a client asks for that was let in.
@@ -349,13 +354,13 @@ fn parts(path: &str) -> (&str, Option<&str>, Option<&str>, Option<&str>) {
     }
 }
 
-/// Does it on `work`'s threads, for as long as its caller waits.
+/// Does it there, for as long as its caller waits.
 async fn done(
-    work: &Handle,
+    place: &Handle,
     task: impl Future<Output = Result<Answer, Problem>> + Send + 'static,
 ) -> Result<Answer, Problem> {
     let mut alone = JoinSet::new();
-    alone.spawn_on(task, work);
+    alone.spawn_on(task, place);
     match alone.join_next().await {
         Some(Ok(answer)) => answer,
         _ => Err(broke_off()),

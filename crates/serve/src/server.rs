@@ -8,6 +8,7 @@ use crate::mcp::McpDoor;
 use crate::once::Onces;
 use crate::push::Outbox;
 use crate::router::Noted;
+use crate::threads::{Hands, Threads};
 use crate::turning::Turns;
 use agentctl_a2a::CardKey;
 use agentctl_base::question::Outcome;
@@ -29,15 +30,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::net::TcpListener;
-use tokio::runtime::{Handle, Runtime};
+use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-
-/// So many threads leave the others half of the machine; at least one.
-pub(crate) fn half_the_cores() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    (cores / 2).max(1)
-}
 
 /// A pack with all that a turn of it needs.
 pub struct ServedPack {
@@ -262,7 +257,7 @@ impl Server {
 /// The server as connections see it: their threads read and write, and what they ask for is done by others.
 struct Doors {
     server: Arc<Server>,
-    work: Handle,
+    hands: Hands,
 }
 
 impl Answers for Doors {
@@ -275,7 +270,7 @@ impl Answers for Doors {
         let path = Asked::path(request.uri().path());
         let parent = Parent::of(request.headers());
         let mut noted = Noted::default();
-        let answer = self.server.route(request, &guest, &mut noted, &self.work);
+        let answer = self.server.route(request, &guest, &mut noted, &self.hands);
         let answer = answer.await;
         let of = |name| answer.headers().get(name).and_then(|v| v.to_str().ok());
         (self.server.log)(&Told::Asked(Asked {
@@ -300,32 +295,6 @@ impl Answers for Doors {
     }
 }
 
-/// Threads of connections: half as many as there are cores, so that callers who come and go as fast as they can leave the other half
-/// to the work of those that were let in.
-struct Threads(Option<Runtime>);
-
-impl Threads {
-    fn start() -> io::Result<(Threads, Handle)> {
-        let mut threads = tokio::runtime::Builder::new_multi_thread();
-        threads
-            .worker_threads(half_the_cores())
-            .thread_name("door")
-            .enable_all();
-        let threads = threads.build()?;
-        let handle = threads.handle().clone();
-        Ok((Threads(Some(threads)), handle))
-    }
-}
-
-impl Drop for Threads {
-    fn drop(&mut self) {
-        // Nothing waits for it here, where waiting is not allowed.
-        if let Some(threads) = self.0.take() {
-            threads.shutdown_background();
-        }
-    }
-}
-
 /// Serves until `stop` is ready, and then until the turns under way have their replies. Fails where no thread can be had.
 pub async fn serve(
     listener: TcpListener,
@@ -335,13 +304,17 @@ pub async fn serve(
 ) -> io::Result<()> {
     let limits = server.limits.of_connections;
     crate::push::resume(&server).await;
-    let (_threads, at) = Threads::start()?;
-    let work = Handle::current();
-    let doors = Arc::new(Doors { server, work });
+    let (at_doors, readers) = (Threads::at_doors()?, Threads::readers()?);
+    let hands = Hands {
+        works: Handle::current(),
+        reads: readers.handle.clone(),
+    };
+    let doors = Arc::new(Doors { server, hands });
     let (end, ended) = oneshot::channel();
     let ended = async { drop(ended.await) };
     let mut taken = JoinSet::new();
-    taken.spawn_on(listen(listener, wires, limits, doors, ended), &at);
+    let taking = listen(listener, wires, limits, doors, ended);
+    taken.spawn_on(taking, &at_doors.handle);
     stop.await;
     let _ = end.send(());
     match taken.join_next().await {
