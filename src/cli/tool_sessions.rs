@@ -7,7 +7,9 @@ use super::output::Output;
 use super::runtime;
 use super::session::{self, Session};
 use crate::trust::Kind;
-use agentctl_engine::run::{Observer, Serving, SessionTerms, ToolSessions};
+use agentctl_engine::pack::Pack;
+use agentctl_engine::run::{Observer, Serving, SessionTerms, ToolSessions, Unobserved};
+use agentctl_mcp::serve::Hosts;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -54,6 +56,25 @@ pub fn settle(
     })?
     .map_err(|e| session::run_error(&e))?;
     Ok((session, terms))
+}
+
+/// What makes single calls of a pack's tools for other agents; None: its `channels.a2a` names no role for them.
+pub fn of_guest(
+    root: &Path,
+    name: &str,
+    pack: &Pack,
+    out: &Output,
+) -> Result<Option<Arc<dyn Hosts>>, CliError> {
+    let Some(guest) = &pack.manifest.channels.a2a.tools else {
+        return Ok(None);
+    };
+    let session = Session::of_pack(root, name, &ModelOptions::offline(), out)?;
+    let terms = SessionTerms {
+        role: guest.role.clone(),
+        only: None,
+        scope: None,
+    };
+    Ok(Some(hosts(session, terms, Box::new(Unobserved))))
 }
 
 /// What opens a session for each client. `observer` sees what they do.

@@ -1,5 +1,6 @@
 //! The server: what it serves, to whom, and how much at once.
 
+use crate::a2a::Waiting;
 use crate::answer::{Answer, Body};
 use crate::asked::{Asked, Parent, Told};
 use crate::clients::Clients;
@@ -19,7 +20,7 @@ use agentctl_engine::store::Project;
 use agentctl_host::key::Key;
 use agentctl_host::reach::Addresses;
 use agentctl_mcp::serve::listen::{Answers, ListenLimits, Wires, listen};
-use agentctl_mcp::serve::{Guest, Seats};
+use agentctl_mcp::serve::{Guest, Hosts, Seats};
 use agentctl_sessions::{Scope, SessionError, SessionKey, Sessions};
 use agentctl_turns::{Host, TurnError, TurnReply};
 use hyper::Request;
@@ -42,6 +43,8 @@ pub struct ServedPack {
     pub models: Box<dyn Models>,
     pub effects: Box<dyn Effects>,
     pub limits: Budgets,
+    /// Calls of single tools for other agents; None: the pack offers none.
+    pub tools: Option<Arc<dyn Hosts>>,
 }
 
 /// How much and how long.
@@ -112,6 +115,8 @@ pub struct Server {
     pub(crate) turns: Turns,
     pub(crate) live: Arc<Live>,
     pub(crate) onces: Onces,
+    /// Messages that wait for others.
+    pub(crate) waiting: Arc<Waiting>,
     pub(crate) seats: Seats,
     pub(crate) mcp: Option<McpDoor>,
     /// None: nobody is told of anything.
@@ -146,6 +151,7 @@ impl Server {
             limits,
             live: Arc::default(),
             onces: Onces::default(),
+            waiting: Arc::default(),
             started: Instant::now(),
             since: jiff::Timestamp::now().as_second(),
             log,

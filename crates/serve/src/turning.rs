@@ -2,7 +2,7 @@
 
 use crate::files::Attached;
 use crate::live::Watch;
-use crate::places::{Places, Priority};
+use crate::places::{Place, Places, Priority};
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
 use agentctl_base::question::{Outcome, Question};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 /// So many turns wait for a place among those that are taken at once; the next one is refused.
 const MOST_WAITING: usize = 256;
@@ -155,13 +155,6 @@ impl Server {
         started: Option<oneshot::Sender<String>>,
     ) -> Result<Begun, Problem> {
         let cancel = Cancel::default();
-        let busy = || {
-            Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "too many turns wait already; nothing was done",
-            )
-            .retry(5)
-        };
         let queue = Arc::clone(&self.turns.queue);
         let waits = queue.try_acquire_owned().map_err(|_| busy())?;
         let number = self.turns.enter(&cancel).ok_or_else(|| {
@@ -191,6 +184,16 @@ impl Server {
             said: hears,
             done: waiting,
         })
+    }
+
+    /// A place among what is done at once, for something that is no turn. It is refused where too many wait.
+    pub(crate) async fn place(
+        &self,
+        priority: Priority,
+    ) -> Result<(OwnedSemaphorePermit, Place), Problem> {
+        let queue = Arc::clone(&self.turns.queue);
+        let waits = queue.try_acquire_owned().map_err(|_| busy())?;
+        Ok((waits, self.turns.places.take(priority).await))
     }
 
     /// Notes that something is carried through which the end of the server has to wait for. None: it ends already.
@@ -247,6 +250,14 @@ impl Server {
         let stopped = turns::stop(&host, key, &reply.run_id, &cause.why(), watch).await?;
         Err(cause.problem(stopped.as_ref().unwrap_or(&reply)))
     }
+}
+
+fn busy() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "too many turns wait already; nothing was done",
+    )
+    .retry(5)
 }
 
 /// Dropped, it is carried through.

@@ -7,6 +7,7 @@ mod builtin;
 mod call;
 mod direct;
 mod exec;
+mod figures;
 mod http;
 mod kind;
 mod mcp;
@@ -19,6 +20,7 @@ mod toolset;
 
 pub use a2a::{NAME as A2A, Remote, agent_of};
 pub use direct::{Came, Given};
+pub use figures::Figures;
 pub use mcp::NAME as MCP;
 pub use mock::Mode;
 pub use n8n::{NAME as N8N, NotRun, Ran, Which, Workflows};

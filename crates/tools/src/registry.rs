@@ -9,7 +9,9 @@ use std::collections::BTreeMap;
 pub struct Calls {
     pub made: u64,
     pub ok: u64,
-    /// Those whose result stood in a step that came to an accepted answer.
+    /// Steps that made one or more.
+    pub steps: u64,
+    /// Those of them whose answer holds something that the tool said.
     pub useful: u64,
     pub refused: u64,
     /// The middle time of the calls that succeeded, in milliseconds.
@@ -24,7 +26,7 @@ pub struct Scored<'t> {
     pub text: f64,
     /// 1: it is real here, and none of its calls failed; 0: it cannot be called.
     pub health: f64,
-    /// The lower bound of the share of useful calls (Wilson, 95 %).
+    /// The lower bound of the share of steps that it helped (Wilson, 95 %).
     pub useful: f64,
     /// Taken away: a tenth for a call that changes something, and up to a tenth for a slow one.
     pub cost: f64,
@@ -72,7 +74,7 @@ pub fn ranked<'t>(
                 Stands::Mock => 0.5,
                 Stands::Not => 0.0,
             };
-            let useful = wilson(calls.useful, calls.made);
+            let useful = wilson(calls.useful, calls.steps);
             let slow = (ratio(calls.p50_ms, 10_000)).min(1.0) / 10.0;
             let cost = slow + if tool.changes { 0.1 } else { 0.0 };
             let score = text * health * useful - if text > 0.0 { cost } else { 0.0 };

@@ -237,7 +237,9 @@ pub fn packs(
     let each = plan.packs.iter().map(|name| {
         let session = Session::of_pack(root, name, model, out)?;
         let limits = activation::limits(&session.pack, limits)?.over(&session.budgets);
+        let tools = tool_sessions::of_guest(root, name, &session.pack, out)?;
         Ok(ServedPack {
+            tools,
             pack: session.pack,
             project: Arc::new(session.project),
             gateway: session.gateway,

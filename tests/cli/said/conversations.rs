@@ -296,14 +296,14 @@ fn tools_that_are_called_and_found() {
     ");
     insta::assert_snapshot!(project.said("tools stats --pack assistant"), @"
     exit code 0
-    ask_confluence: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
-    ask_gitlab: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
-    ask_jira: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
-    ask_sharepoint: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
-    ask_system: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
-    ask_trello: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
-    current_user_execute_tool: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
-    current_user_tools: 0 calls, 0 ok, 0 refused, 0 useful (at least 0.21), 0 ms
+    ask_confluence: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
+    ask_gitlab: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
+    ask_jira: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
+    ask_sharepoint: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
+    ask_system: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
+    ask_trello: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
+    current_user_execute_tool: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
+    current_user_tools: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
     ");
     insta::assert_snapshot!(project.said("packs export assistant --to n8n exported"), @"
     exit code 0

@@ -2,7 +2,7 @@
 
 use super::channels::{Fault, expressions, given, only};
 use crate::condition::Condition;
-use agentctl_base::yaml::{Node, Problems};
+use agentctl_base::yaml::{Node, Place, Problems};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 pub struct AgentChannel {
     /// What it can do; empty: one skill, told by the pack's title and description.
     pub skills: Vec<Offer>,
+    /// The role of the policy as which other agents may use single tools of the pack; None: they may use none.
+    pub tools: Option<Guest>,
     /// What the flow sees as `input`: name → expression over `message` (`text`, `data`, `metadata`).
     input: IndexMap<String, Condition>,
 }
@@ -23,6 +25,13 @@ pub struct Offer {
     pub description: String,
     pub tags: Vec<String>,
     pub examples: Vec<String>,
+}
+
+/// A role, and where it is named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guest {
+    pub role: String,
+    pub place: Place,
 }
 
 const MESSAGE: &str = "message";
@@ -54,7 +63,7 @@ impl AgentChannel {
 }
 
 pub(super) fn read(node: &Node, problems: &mut Problems) -> AgentChannel {
-    only(node, "a2a", &["skills", "input"], problems);
+    only(node, "a2a", &["skills", "tools", "input"], problems);
     let mut skills = Vec::new();
     if let Some(list) = node.get("skills") {
         match list.as_list() {
@@ -62,8 +71,18 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> AgentChannel {
             None => problems.add(list.place, "skills is a list of {id, name, description}"),
         }
     }
+    let tools = node.get("tools").and_then(|tools| {
+        let role = tools.as_text().filter(|role| !role.is_empty());
+        if role.is_none() {
+            problems.add(tools.place, "tools names a role of the policy");
+        }
+        let role = role?.to_owned();
+        let place = tools.place;
+        Some(Guest { role, place })
+    });
     AgentChannel {
         skills,
+        tools,
         input: expressions(node.get("input"), "input", MESSAGE, problems),
     }
 }
@@ -140,7 +159,7 @@ mod tests {
                 "a skill needs description, as text",
                 "a skill needs name, as text",
                 "a skill has no \"nam\"; it has id, name, description, tags, examples",
-                "a2a has no \"inputs\"; it has skills, input",
+                "a2a has no \"inputs\"; it has skills, tools, input",
             ]
         );
     }

@@ -240,6 +240,7 @@ fn read(
     if let Some(policy) = &policy {
         warnings.extend_from_slice(policy.notes());
         grants(&mut agents, policy, warnings);
+        guest(&manifest, policy, root.path(MANIFEST), problems);
     }
     for agent in agents.values() {
         for (place, skill) in &agent.wanted_skills {
@@ -465,6 +466,25 @@ impl Pack {
 
     pub fn skill(&self, name: &str) -> Option<&SkillHead> {
         self.skills.iter().find(|s| s.name == name)
+    }
+}
+
+/// The role as which other agents use tools is one of the policy's.
+fn guest(manifest: &Manifest, policy: &Policy, file: String, problems: &mut Vec<Problem>) {
+    let Some(guest) = &manifest.channels.a2a.tools else {
+        return;
+    };
+    let roles: Vec<&str> = policy.roles().map(|(role, _)| role).collect();
+    if !roles.contains(&guest.role.as_str()) {
+        problems.push(Problem {
+            file,
+            place: guest.place,
+            message: format!(
+                "channels.a2a.tools: the policy has no role {:?}; it has {}",
+                guest.role,
+                roles.join(", ")
+            ),
+        });
     }
 }
 

@@ -4,7 +4,7 @@
 use super::RunError;
 use crate::{
     gateway::Gateway,
-    pack::Pack,
+    pack::{Pack, ToolKind},
     toolset::{BackendError, BackendErrorKind, Document, Resources},
 };
 use agentctl_mcp::serve::{Offer, Offered};
@@ -64,13 +64,22 @@ impl SessionTerms {
         })
     }
 
-    /// The tools of the role, as far as the terms allow a call of them to come to anything.
+    /// The tools of the role, as far as the terms allow a call of them to come to anything. A role that is no agent's has all that the
+    /// policy grants it.
     pub fn offer(&self, pack: &Pack, gateway: &Gateway) -> Offer {
-        let listed = pack.agents.get(&self.role);
-        let listed = listed.map_or(&[][..], |agent| agent.tools.as_slice());
+        let listed = match pack.agents.get(&self.role) {
+            Some(agent) => agent.tools.clone(),
+            None => pack.policy.allowed_tools(&self.role),
+        };
+        // A flow has no run of its own here.
+        let is_flow = |name: &String| {
+            let tool = pack.tools.get(name);
+            tool.is_some_and(|tool| matches!(tool.kind, ToolKind::Flow { .. }))
+        };
+        let listed: Vec<String> = listed.into_iter().filter(|name| !is_flow(name)).collect();
         let confined = self.only.is_some();
         let tools: Vec<Offered> = gateway
-            .tools_for(&self.role, listed)
+            .tools_for(&self.role, &listed)
             .into_iter()
             .filter_map(|spec| {
                 let Some(tool) = gateway.tool(&spec.name) else {

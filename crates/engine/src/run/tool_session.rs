@@ -21,7 +21,7 @@ use crate::gateway::Gateway;
 use crate::gateway::Settled;
 use crate::toolset::{Fault, ResourceId};
 use crate::{
-    flow::RunLog,
+    flow::{RunLog, evaluated},
     store::{Event, Journal, ProjectLock, Record, StateFile, StoreError, event::JOURNAL_VERSION},
     view::RunView,
 };
@@ -181,6 +181,13 @@ impl ToolSession {
             state.live = Some(counted.one_more(&self.serving, live, order, &decision)?);
             return Ok(refused);
         }
+        let bound = match self.bound(&live, name) {
+            Ok(bound) => bound,
+            Err(refused) => {
+                state.live = Some(live);
+                return Ok(*refused);
+            }
+        };
         // What only reads changes no order, and need not wait for a disk.
         let order = match self.serving.gateway.tool(name) {
             Some(tool) if !tool.changes => lock.turn(),
@@ -194,7 +201,7 @@ impl ToolSession {
         let began = self.serving.effects.elapsed_ms();
         let step = format!("mcp[{}]", state.row);
         let made = self
-            .make((live, order), &step, name, arguments, cancelled)
+            .make((live, order), &step, (name, arguments), bound, cancelled)
             .await;
         let took = self.serving.effects.elapsed_ms().saturating_sub(began);
         state.worked_ms = state.worked_ms.saturating_add(took);
@@ -207,8 +214,8 @@ impl ToolSession {
         &self,
         (live, order): (Live, Option<u64>),
         step: &str,
-        name: &str,
-        arguments: String,
+        (name, arguments): (&str, String),
+        bound: Option<Map<String, Value>>,
         mut cancelled: Cancelled,
     ) -> Result<(Live, ToolResult), RunError> {
         let serving = &*self.serving;
@@ -232,7 +239,7 @@ impl ToolSession {
                 step,
                 offered: Some(&self.offered),
                 can_ask: false,
-                bound: None,
+                bound: bound.as_ref(),
                 guards: &mut session_run.guards,
                 recorder: &mut session_run.recorder,
             };
@@ -279,6 +286,31 @@ impl ToolSession {
         };
         session_run.rest(Outcome::Complete, false)?;
         Ok((session_run.live(), result))
+    }
+
+    /// What the program fills in of a call of a tool of the pack's files; None: nothing. Error: it is computed from what only a
+    /// conversation knows (whose user the call is for), and there is none: nobody else's word stands in for it.
+    fn bound(
+        &self,
+        live: &Live,
+        name: &str,
+    ) -> Result<Option<Map<String, Value>>, Box<ToolResult>> {
+        let pack = &self.serving.pack;
+        let Some(tool) = pack.tools.get(name).filter(|tool| !tool.bind.is_empty()) else {
+            return Ok(None);
+        };
+        let bound = evaluated(&pack.flow, &live.log, "", &tool.bind);
+        bound.map(Some).map_err(|why| {
+            let error = format!("what the program fills in of {name} has no value here: {why}");
+            let hint = "have the agent do it, by a message: it works in a conversation";
+            Box::new(outside(
+                name,
+                ToolStatus::Refused,
+                &error,
+                "tool.bound",
+                hint,
+            ))
+        })
     }
 
     /// The project's turn in which something may be changed.
@@ -354,6 +386,7 @@ impl ToolSession {
         let kind = serving.gateway.resources().kind();
         let request = match self.client.transport {
             "command" => format!("{} of the {}", self.client.name, terms.role),
+            "a2a" => format!("A tool for {}, as {}", self.client.name, terms.role),
             _ => format!("MCP session of {} as {}", self.client.name, terms.role),
         };
         let mut input = Map::from_iter([("request".to_owned(), Value::from(request))]);

@@ -5,20 +5,20 @@ use super::support::{Desk, Got};
 use agentctl_engine::flow::Schema;
 use serde_json::{Value, json};
 
-fn envelope(id: &str, query: &str) -> Value {
+pub fn envelope(id: &str, query: &str) -> Value {
     json!({
         "type": "request:task", "version": "1.0", "id": id, "timestamp": "2026-01-31T12:00:00Z", "sender": "me", "receiver": "desk",
         "payload": {"query": query, "task_type": "technical"}, "metadata": {"priority": "normal"}
     })
 }
 
-async fn post(desk: &Desk, body: &Value) -> Got {
+pub async fn post(desk: &Desk, body: &Value) -> Got {
     desk.post_as(&HEADERS[..1], "/agents/desk/a2a/message", body)
         .await
 }
 
 /// The payload of an answer of this type, which fits the published schema.
-async fn told(desk: &Desk, body: &Value, of: &str) -> Value {
+pub async fn told(desk: &Desk, body: &Value, of: &str) -> Value {
     let got = post(desk, body).await;
     let answer = got.json();
     assert_eq!(answer["type"], of, "{answer}");
@@ -134,7 +134,7 @@ async fn what_is_refused_says_why_and_the_right_place() {
     for (body, status, reason) in [
         (with("/receiver", json!("nobody")), 404, "unknown_receiver"),
         (
-            with("/type", json!("request:use-tool")),
+            with("/type", json!("request:dance")),
             422,
             "unsupported_type",
         ),

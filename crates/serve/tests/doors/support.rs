@@ -1,5 +1,6 @@
 //! A server in this process with a small pack, and a client that writes its requests by hand.
 
+use super::bell::Bell;
 use super::letters::{Clock, Letters, Sent, vocabulary};
 use agentctl_base::BoxFuture;
 use agentctl_base::model::{Model, ModelAnswer, ModelError, ModelRequest, Usage};
@@ -154,6 +155,7 @@ fn pack(
         }),
         effects: Box::new(Clock::new(later)),
         limits: Budgets::default(),
+        tools: Some(Arc::new(Bell::default())),
     }
 }
 

@@ -5,13 +5,11 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::project;
 use crate::cli::session;
-use agentctl_base::model::ToolStatus;
 use agentctl_engine::pack::{DeclaredTool, ToolKind};
 use agentctl_engine::run;
-use agentctl_engine::store::{Event, Record};
-use agentctl_tools::{Calls, Scored, Stands, Tools, ranked, wilson};
+use agentctl_tools::{Calls, Figures, Scored, Stands, Tools, ranked, wilson};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -48,65 +46,17 @@ fn counted(root: &Path, names: &[&str]) -> Result<BTreeMap<String, Calls>, CliEr
     let project = project::open(root)?;
     let mut runs = run::list(&project).map_err(|e| session::run_error(&e))?;
     runs.sort_by(|a, b| b.started_at.cmp(&a.started_at));
-    let mut calls: BTreeMap<String, (Calls, Vec<u64>)> = BTreeMap::new();
+    let mut figures = Figures::default();
     for summary in runs.iter().take(NEWEST) {
         // A journal that cannot be read, or that somebody else wrote, says nothing of the tools.
         let Ok(loaded) = run::read(&project, &summary.run_id) else {
             continue;
         };
         if loaded.foreign.is_none() {
-            of_run(&loaded.records, names, &mut calls);
+            figures.add(&loaded.records, names);
         }
     }
-    let middle = |(mut calls, mut times): (Calls, Vec<u64>)| {
-        times.sort_unstable();
-        calls.p50_ms = times.get(times.len() / 2).copied().unwrap_or_default();
-        calls
-    };
-    Ok(calls
-        .into_iter()
-        .map(|(tool, of)| (tool, middle(of)))
-        .collect())
-}
-
-fn of_run(records: &[Record], names: &[&str], calls: &mut BTreeMap<String, (Calls, Vec<u64>)>) {
-    let accepted: Vec<&str> = records
-        .iter()
-        .filter_map(|record| match &record.event {
-            Event::StepFinished { step, .. } => Some(step.as_str()),
-            _ => None,
-        })
-        .collect();
-    let mut begun: BTreeMap<String, i64> = BTreeMap::new();
-    for record in records {
-        let at = record
-            .at
-            .parse::<jiff::Timestamp>()
-            .map(jiff::Timestamp::as_millisecond);
-        match &record.event {
-            Event::ToolIntent { step, call, .. } => {
-                begun.insert(format!("{step} {}", call.id), at.unwrap_or_default());
-            }
-            Event::ToolFinished { step, result, .. } if names.contains(&result.name.as_str()) => {
-                if result.content.get("mock") == Some(&Value::Bool(true)) {
-                    continue;
-                }
-                let (of, times) = calls.entry(result.name.clone()).or_default();
-                of.made += 1;
-                of.refused += u64::from(result.status == ToolStatus::Refused);
-                if result.status != ToolStatus::Ok {
-                    continue;
-                }
-                of.ok += 1;
-                of.useful += u64::from(accepted.contains(&step.as_str()));
-                let from = begun.get(&format!("{step} {}", result.call_id));
-                if let (Some(from), Ok(at)) = (from, at) {
-                    times.push(u64::try_from(at - from).unwrap_or_default());
-                }
-            }
-            _ => {}
-        }
-    }
+    Ok(figures.told())
 }
 
 pub(super) fn stats(root: &Path, out: &Output) -> Result<Exit, CliError> {
@@ -120,8 +70,8 @@ pub(super) fn stats(root: &Path, out: &Output) -> Result<Exit, CliError> {
             let lines = names.iter().map(|name| {
                 let calls = of(name);
                 format!(
-                    "{name}: {} calls, {} ok, {} refused, {} useful (at least {:.2}), {} ms\n",
-                    calls.made, calls.ok, calls.refused, calls.useful, wilson(calls.useful, calls.made), calls.p50_ms
+                    "{name}: {} calls in {} steps, {} ok, {} refused, helped {} (at least {:.2}), {} ms\n",
+                    calls.made, calls.steps, calls.ok, calls.refused, calls.useful, wilson(calls.useful, calls.steps), calls.p50_ms
                 )
             });
             lines.collect()
@@ -129,7 +79,7 @@ pub(super) fn stats(root: &Path, out: &Output) -> Result<Exit, CliError> {
         || {
             let all = names.iter().map(|name| {
                 let calls = of(name);
-                json!({"tool_id": name, "calls": calls.made, "ok": calls.ok, "refused": calls.refused, "useful": calls.useful, "at_least": wilson(calls.useful, calls.made), "p50_ms": calls.p50_ms})
+                json!({"tool_id": name, "calls": calls.made, "steps": calls.steps, "ok": calls.ok, "refused": calls.refused, "useful": calls.useful, "at_least": wilson(calls.useful, calls.steps), "p50_ms": calls.p50_ms})
             });
             json!({"tools": all.collect::<Vec<_>>()})
         },

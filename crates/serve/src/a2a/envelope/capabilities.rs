@@ -1,5 +1,6 @@
 //! `GET …/a2a/capabilities`: what an agent takes, as JSON-LD of the form that seed systems have. Read without a secret, like its card.
 
+use super::is_taken;
 use super::read::{SCHEMA, Type};
 use crate::answer::{Answer, json, whole};
 use crate::problem::Problem;
@@ -25,7 +26,8 @@ pub fn capabilities(server: &Server, pack: &ServedPack, below: bool) -> Result<A
     };
     let one = |of: &str, direction: &str| value!({"type": of, "direction": direction, "schema": format!("{at}{SCHEMA_PATH}#/$defs/{of}")});
     let mut types: Vec<Value> = Vec::new();
-    for (_, request, response) in Type::ALL {
+    let taken = Type::ALL.into_iter().filter(|(of, ..)| is_taken(pack, *of));
+    for (_, request, response) in taken {
         types.push(one(request, "incoming"));
         types.push(one(response, "outgoing"));
     }

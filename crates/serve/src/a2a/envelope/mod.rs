@@ -2,11 +2,14 @@
 //! form again. What it names its sender is a hint; who it is, its secret says.
 
 mod capabilities;
+mod depends;
 mod read;
 mod told;
 mod tools;
+mod use_tool;
 
 pub use capabilities::{capabilities, schema};
+pub use depends::Waiting;
 pub use told::To;
 
 use super::refused::Refused;
@@ -20,7 +23,7 @@ use crate::push::{Target, Wanted};
 use crate::router::named;
 use crate::runs::Found;
 use crate::server::{ServedPack, Server};
-use agentctl_a2a::{Fault, Kind, Message, Part, Role, SendMessage, TaskState};
+use agentctl_a2a::{Fault, Kind, Message, Part, Role, SendMessage};
 use agentctl_sessions::Answered;
 use hyper::StatusCode;
 use hyper::body::Incoming;
@@ -107,7 +110,27 @@ async fn perform(
             ask.may(May::Read).map_err(|p| Reason::of(&p.into()))?;
             Ok(tools::available(pack, envelope))
         }
-        Type::Task | Type::Orchestrator => run(server, ask, pack, envelope).await,
+        Type::Use => use_tool::made(server, ask, pack, envelope).await,
+        Type::Factcheck if !is_taken(pack, Type::Factcheck) => {
+            let told = format!("{agent:?} checks no facts");
+            let status = StatusCode::UNPROCESSABLE_ENTITY;
+            Err(Reason::new("unsupported_type", told, status)
+                .hint("send it to an agent whose card has the skill \"factcheck\""))
+        }
+        Type::Task | Type::Orchestrator | Type::Factcheck => run(server, ask, pack, envelope).await,
+    }
+}
+
+/// The id of the skill by which a pack says that it checks claims: they come as `input.data.claims`.
+const FACTCHECK: &str = "factcheck";
+
+/// Whether the pack takes messages of this type.
+fn is_taken(pack: &ServedPack, of: Type) -> bool {
+    let skills = &pack.pack.manifest.channels.a2a.skills;
+    match of {
+        Type::Factcheck => skills.iter().any(|skill| skill.id == FACTCHECK),
+        Type::Use => pack.tools.is_some(),
+        Type::Task | Type::Orchestrator | Type::Tools => true,
     }
 }
 
@@ -129,7 +152,7 @@ async fn run(
     {
         return Ok(Reply::again(&answered));
     }
-    let before = depends_on(server, ask, pack, envelope).await?;
+    let (before, _place) = depends::wait(server, ask, pack, envelope).await?;
     let left = envelope.left(server.now())?;
     let request = match before.is_empty() {
         true => request,
@@ -227,55 +250,6 @@ fn with(mut request: SendMessage, before: Vec<Value>) -> SendMessage {
     request
 }
 
-/// Waits for the messages that this one builds on, and gives what came of each.
-async fn depends_on(
-    server: &Server,
-    ask: &Ask,
-    pack: &ServedPack,
-    envelope: &Envelope,
-) -> Result<Vec<Value>, Reason> {
-    let mut results = Vec::new();
-    for id in envelope.dependencies() {
-        if id == envelope.id {
-            let told = format!("the message depends on itself ({id:?})");
-            return Err(Reason::new("cyclic_dependency", told, StatusCode::CONFLICT));
-        }
-        let once = said::id_of(ask, pack, &id);
-        let unknown = || {
-            Reason::new(
-                "unknown_dependency",
-                format!("no message {id:?} of yours came before to this agent"),
-                StatusCode::CONFLICT,
-            )
-            .hint("send it first; two that wait for each other are both refused")
-        };
-        let kept = || async {
-            let kept = server.sessions.asked(&once).await;
-            kept.map_err(|e| Reason::of(&Problem::from(e).into()))
-        };
-        if kept().await?.is_none() {
-            return Err(unknown());
-        }
-        // Held while it is worked on.
-        drop(server.onces.of(&once).lock().await);
-        let run = kept()
-            .await?
-            .and_then(|kept| kept.run)
-            .ok_or_else(unknown)?;
-        let found = find(server, ask, pack, &run).await;
-        let found = found.map_err(|refused| Reason::of(&refused))?;
-        let seen = task::look(server, &found)
-            .await
-            .map_err(|p| Reason::of(&p.into()))?;
-        if seen.task.status.state != TaskState::Completed {
-            let told = format!("the message {id:?} that it depends on is not completed");
-            return Err(Reason::new("dependency_failed", told, StatusCode::CONFLICT));
-        }
-        results.push(value!({"in_reply_to": id, "results": told::results(&seen)}));
-    }
-    Ok(results)
-}
-
 /// `GET …/a2a/status`.
 pub fn status(server: &Server, pack: &ServedPack) -> Answer {
     let word = match server.turns.is_ending() {
@@ -286,7 +260,7 @@ pub fn status(server: &Server, pack: &ServedPack) -> Answer {
     json(
         StatusCode::OK,
         &value!({
-            "id": pack.pack.manifest.name, "status": word, "under_way": server.turns.count(),
+            "id": pack.pack.manifest.name, "status": word, "under_way": server.turns.count(), "waiting": server.waiting.count(),
             "since": since.map(|at| at.to_string()).unwrap_or_default(),
         }),
     )

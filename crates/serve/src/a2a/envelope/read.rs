@@ -11,11 +11,15 @@ pub const SCHEMA: &str = include_str!("../../../../../docs/schemas/a2a-envelope.
 pub enum Type {
     Task,
     Orchestrator,
+    /// Claims, each held against sources.
+    Factcheck,
     Tools,
+    /// One call of a tool.
+    Use,
 }
 
 impl Type {
-    pub const ALL: [(Type, &'static str, &'static str); 3] = [
+    pub const ALL: [(Type, &'static str, &'static str); 5] = [
         (Type::Task, "request:task", "response:results"),
         (
             Type::Orchestrator,
@@ -23,10 +27,16 @@ impl Type {
             "response:orchestrator:results",
         ),
         (
+            Type::Factcheck,
+            "request:factcheck:verify",
+            "response:factcheck:results",
+        ),
+        (
             Type::Tools,
             "request:discover-tools",
             "response:available-tools",
         ),
+        (Type::Use, "request:use-tool", "response:tool-result"),
     ];
 
     /// What answers it.
@@ -37,7 +47,7 @@ impl Type {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Envelope {
     pub of: Type,
     pub id: String,
@@ -110,9 +120,17 @@ impl Envelope {
         })
     }
 
+    /// What is said in words: the query, or a line for each claim.
     pub fn query(&self) -> String {
-        let query = self.payload.get("query").and_then(Value::as_str);
-        query.unwrap_or_default().to_owned()
+        if let Some(query) = self.payload.get("query").and_then(Value::as_str) {
+            return query.to_owned();
+        }
+        let claims = self.payload.get("claims").and_then(Value::as_array);
+        let texts = claims.into_iter().flatten().filter_map(|claim| {
+            let text = claim.get("text").unwrap_or(claim);
+            text.as_str()
+        });
+        texts.collect::<Vec<_>>().join("\n")
     }
 
     pub fn named(&self, key: &str) -> Option<String> {
@@ -153,10 +171,12 @@ mod tests {
         assert_eq!((read.of, read.query().as_str()), (Type::Task, "hello"));
         assert_eq!(read.dependencies(), ["m-0"]);
         for (pointer, value, reason) in [
+            ("/type", json!("request:dance"), "unsupported_type"),
+            ("/type", json!("response:results"), "unsupported_type"),
             (
                 "/type",
                 json!("request:factcheck:verify"),
-                "unsupported_type",
+                "invalid_message",
             ),
             ("/version", json!("2.0"), "invalid_message"),
             ("/id", json!(""), "invalid_message"),

@@ -1,7 +1,8 @@
-//! `request:discover-tools`: the tools that a pack declares, in the form that seed systems have for them.
+//! `request:discover-tools`: the tools of a pack that other agents may use, in the form that seed systems have for them.
 
 use super::read::Envelope;
 use super::told::Reply;
+use super::use_tool;
 use crate::server::ServedPack;
 use agentctl_engine::pack::DeclaredTool;
 use serde_json::{Map, Value, json};
@@ -15,8 +16,11 @@ pub fn available(pack: &ServedPack, envelope: &Envelope) -> Reply {
         .filter_map(Value::as_str)
         .map(str::to_lowercase)
         .collect();
+    let offered = |tool: &DeclaredTool| use_tool::is_offered(pack, tool.id);
     let tools = pack.pack.tools.values().filter(|tool| {
-        category.is_none_or(|category| tool.category == category) && serves(tool, &needs)
+        offered(tool)
+            && category.is_none_or(|category| tool.category == category)
+            && serves(tool, &needs)
     });
     let tools: Vec<Value> = tools.map(told).collect();
     let payload = json!({"in_reply_to": envelope.id, "tools": tools});
