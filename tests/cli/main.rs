@@ -27,6 +27,7 @@ mod history;
 mod killed;
 mod large;
 mod learning;
+mod lent;
 mod limits;
 mod look;
 mod mcp;

@@ -54,6 +54,7 @@ fn other_agents() {
     comes in by: bearer
     extension: urn:agentctl:a2a:envelope:v1
     skill: research – Research a question: Answers a question out of documents: claims with their sources, each held against what independent sources say, and a report.
+    skill: factcheck – Check claims: Holds claims with their sources (data: {claims: [{id, text, sources}]}, the sources as a search names them) against what independent sources say: supported, contradicted or unverified, with quotes.
     card: not approved
     ");
     insta::assert_snapshot!(said(&project, "a2a card nobody"), @r#"
