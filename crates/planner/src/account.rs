@@ -185,6 +185,9 @@ pub(crate) fn account_but(
         }
         let judged = match timed {
             Some(time) if item.stops() || item.from != first_of(&chart, time) => None,
+            Some(time) if crate::clause::spaces(&chart, time.from) => {
+                Some((VALUE, found(evidence.rhythm())))
+            }
             Some(time) => Some((VALUE, found(evidence.time(&time.means)))),
             None if names.contains(&i) && item.verb().is_some() => {
                 let named = evidence.word(&item.text, chart.language);

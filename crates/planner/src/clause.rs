@@ -6,12 +6,21 @@ mod clause_tests;
 mod phrase;
 mod segment;
 
-use crate::chart::Chart;
+use crate::chart::{Chart, Item};
 use crate::lex::Sense;
 use crate::time::TimeSpan;
 
 pub(crate) use phrase::Phrase;
 pub(crate) use segment::numbers_line;
+
+/// Whether a duration that begins at a byte tells how often something is done: "interval 20 min", "at intervals of 5 minutes",
+/// "im Abstand von 15 Minuten".
+pub(crate) fn spaces(chart: &Chart, from: usize) -> bool {
+    let before = chart.items.iter().rev().filter(|i| i.to <= from);
+    let mut told = before.skip_while(|i| i.stops() && i.text == ":" || i.is("prep") || i.is("det"));
+    let interval = |i: &Item| i.noun().is_some_and(|n| n.concept == "interval");
+    told.next().is_some_and(interval)
+}
 
 /// What introduces a clause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

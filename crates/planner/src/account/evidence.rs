@@ -446,6 +446,15 @@ impl Evidence {
         }
     }
 
+    /// What goes on at intervals: the schedule, or else the pause between two attempts or batches.
+    pub(super) fn rhythm(&self) -> Option<String> {
+        let pauses = ["waitbetweentries", "batchinterval", "polltimes"];
+        let paused = || pauses.iter().find_map(|w| self.words.get(*w));
+        let node = |short: &str| self.nodes.get(short);
+        let by = node("scheduleTrigger").or_else(|| node("wait"));
+        by.or_else(paused).cloned()
+    }
+
     /// Whether an id, or an address, stands in the workflow with each of its words. A quoted text may be put together there.
     pub(super) fn holds(&self, item: &Item) -> bool {
         let whole = matches!(

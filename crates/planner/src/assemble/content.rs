@@ -63,19 +63,20 @@ impl Reading<'_> {
     pub(super) fn fields(&self, i: usize) -> Vec<String> {
         let clause = self.clause_at(i);
         let plain = |p: &Phrase| {
-            p.service.is_none()
-                && !says("form", &self.words(p).to_lowercase())
-                && (p.listed || !self.is_what_came(p))
-                && p.pronoun.is_none()
-                && p.numbers.is_empty()
-                && !p
-                    .names
-                    .iter()
-                    .any(|n| !matches!(self.chart.item(*n).shape(), Some(Kind::Id) | None))
-                && (!matches!(self.kind(p), "container" | "place" | "context")
-                    || p.listed && self.kind(p) == "context")
-                && (p.names.is_empty() || p.head.is_none())
-                && (p.head.is_some() || !p.modifiers.is_empty() || !p.names.is_empty())
+            self.owned_column(p).is_some()
+                || p.service.is_none()
+                    && !says("form", &self.words(p).to_lowercase())
+                    && (p.listed || !self.is_what_came(p))
+                    && p.pronoun.is_none()
+                    && p.numbers.is_empty()
+                    && !p
+                        .names
+                        .iter()
+                        .any(|n| !matches!(self.chart.item(*n).shape(), Some(Kind::Id) | None))
+                    && (!matches!(self.kind(p), "container" | "place" | "context")
+                        || p.listed && self.kind(p) == "context")
+                    && (p.names.is_empty() || p.head.is_none())
+                    && (p.head.is_some() || !p.modifiers.is_empty() || !p.names.is_empty())
         };
         let mut fields: Vec<String> = Vec::new();
         let mut begun = false;
@@ -87,6 +88,7 @@ impl Reading<'_> {
             }
             let listed_next = clause.after.get(n + 1).is_some_and(|p| p.listed);
             let begins = phrase.aside
+                || self.owned_column(phrase).is_some()
                 || phrase.prep == "with"
                 || phrase.listed && begun
                 || phrase.prep.is_empty()
@@ -101,7 +103,8 @@ impl Reading<'_> {
             }
             if begins && plain(phrase) {
                 begun = true;
-                let mut name = self.field_name(phrase);
+                let column = self.owned_column(phrase);
+                let mut name = column.unwrap_or_else(|| self.field_name(phrase));
                 let of = clause.after.get(n + 1).filter(|p| p.prep == "of");
                 let failed = self.plan.triggers.contains(&crate::plan::Trigger::Error);
                 if failed && of.is_some_and(|p| self.concept(p) == "workflow") {
@@ -144,7 +147,50 @@ impl Reading<'_> {
                 .map(|p| self.field_name(p))
                 .filter(|f| !f.is_empty()),
         );
+        if fields.is_empty() {
+            fields = self.handed_columns(i);
+        }
         fields
+    }
+
+    /// "that release's tag_name": the column of a thing that is no container.
+    fn owned_column(&self, phrase: &Phrase) -> Option<String> {
+        let [name] = phrase.names.as_slice() else {
+            return None;
+        };
+        let head = self.chart.items.get(phrase.head?)?;
+        let between = self.text.get(head.to..self.chart.items.get(*name)?.from)?;
+        let owns = between.contains(['\'', '\u{2019}']);
+        let free = phrase.service.is_none() && phrase.numbers.is_empty();
+        let id = self.chart.item(*name).shape() == Some(Kind::Id);
+        (owns && free && id).then(|| self.name(*name))
+    }
+
+    /// "From the body: order_no, tracking_no → new row": columns that stand alone before the arrow.
+    fn handed_columns(&self, i: usize) -> Vec<String> {
+        let clause = self.clause_at(i);
+        let before = i.checked_sub(1).map(|b| self.clause_at(b));
+        let Some(before) = before.filter(|b| {
+            let same = clause.arrow && b.line == clause.line && b.sentence == clause.sentence;
+            same && b.verb.is_none() && b.intro == crate::clause::Intro::None
+        }) else {
+            return Vec::new();
+        };
+        let column = |p: &&Phrase| {
+            let id =
+                matches!(p.names.as_slice(), [n] if self.chart.item(*n).shape() == Some(Kind::Id));
+            id && p.head.is_none() && p.service.is_none() && p.prep.is_empty()
+        };
+        let told = |p: &&Phrase| {
+            let came = matches!(self.concept(p), "text" | "data" | "column" | "submission");
+            came && p.names.is_empty() && p.numbers.is_empty()
+        };
+        let columns: Vec<&Phrase> = before.after.iter().filter(column).collect();
+        let all = before.after.iter().all(|p| column(&p) || told(&p));
+        match all {
+            true => columns.into_iter().map(|p| self.field_name(p)).collect(),
+            false => Vec::new(),
+        }
     }
 
     /// A quoted text that a message is to say.

@@ -186,23 +186,23 @@ impl Reading<'_> {
         }
     }
 
-    /// "interval 20 min": how often it runs.
+    /// "interval 20 min": how often it runs. Attempts, and batches, have intervals of their own.
     fn at_intervals(&mut self) {
-        let spans = self.clauses.iter().flat_map(|c| &c.times);
-        let lasting = spans.filter_map(|t| match t.means {
+        let own = |c: &&Clause| {
+            let tries = c.calls("RETRY") || c.calls("TRY") || self.says(c, "attempt");
+            !tries && self.batch(c).is_none()
+        };
+        let spans = self.clauses.iter().filter(own).flat_map(|c| &c.times);
+        let mut lasting = spans.filter_map(|t| match t.means {
             TimeMeaning::Duration { seconds } => Some((t.from, seconds)),
             _ => None,
         });
-        let spaced = |from: &(usize, u64)| {
-            let before = self
-                .chart
-                .items
-                .iter()
-                .rev()
-                .find(|i| i.to <= from.0 && !i.stops());
-            before.is_some_and(|i| i.noun().is_some_and(|n| n.concept == "interval"))
-        };
-        let found = lasting.into_iter().find(spaced).map(|(_, seconds)| seconds);
+        let spaced = |(from, _): &(usize, u64)| crate::clause::spaces(self.chart, *from);
+        let found = lasting.find(spaced).map(|(_, seconds)| seconds);
+        // "keep an eye on the table at intervals of 5 min": the trigger of the service asks by itself.
+        if found.is_some() && self.clauses.iter().any(|c| self.is_watched(c)) {
+            return;
+        }
         let rule = match found {
             Some(s) if s >= 3600 && s % 3600 == 0 => ScheduleRule::Hours {
                 n: u32::try_from(s / 3600).unwrap_or(1),
@@ -266,7 +266,7 @@ impl Reading<'_> {
                 self.starts_at = Some(i);
                 self.plan.triggers.push(trigger);
                 let spent = self.only_starts(i) || self.comes_in(self.clause_at(i));
-                self.set_used(i, spent);
+                self.set_used(i, spent && !self.leads_on(i));
                 return;
             }
             let form = says("form") || says("submission");
@@ -274,10 +274,22 @@ impl Reading<'_> {
                 let trigger = self.form(i);
                 self.starts_at = Some(i);
                 self.plan.triggers.push(trigger);
-                self.set_used(i, self.only_starts(i));
+                self.set_used(i, self.only_starts(i) && !self.leads_on(i));
                 return;
             }
         }
+    }
+
+    /// "webhook to Discord", "form to the sheet Leads": what starts it and where that goes, without a verb.
+    fn leads_on(&self, i: usize) -> bool {
+        let clause = self.clause_at(i);
+        let target = |p: &Phrase| {
+            let goes = matches!(p.prep.as_str(), "to" | "into");
+            goes && p.service.is_some_and(|s| !s.actions.is_empty())
+        };
+        let only = self.clauses.iter().all(|c| c.verb.is_none());
+        let plain = clause.intro == Intro::None && only;
+        plain && clause.after.iter().any(target)
     }
 
     /// "the errors of all flows": what any workflow fails with.

@@ -246,11 +246,21 @@ impl Reading<'_> {
     /// of is none.
     pub(super) fn means_of(&self, clause: &Clause, frame: &str) -> Option<&'static ServiceEntry> {
         let aims = |p: &&Phrase| !matches!(p.prep.as_str(), "from" | "of");
+        // "forward every Twilio message to me@acme.example": an address says by what means, and what came is no means.
+        let to_mail = clause
+            .phrases()
+            .any(|p| p.prep == "to" && p.literal(self.chart, Kind::Mail).is_some());
+        let mails = |s: &ServiceEntry| {
+            s.is("mail") || s.is("newsletter") || s.actions.iter().any(|a| a.ends_with("emailSend"))
+        };
+        let came = self.trigger_service();
+        let reaches =
+            |s: &ServiceEntry| !to_mail || mails(s) || came.is_none_or(|c| c.key != s.key);
         let by = clause
             .phrases()
             .filter(aims)
             .filter_map(|p| p.service)
-            .find(|s| sends(s) && !s.actions.is_empty());
+            .find(|s| sends(s) && !s.actions.is_empty() && reaches(s));
         let addressed = clause.phrases().any(|p| {
             [Kind::Channel, Kind::Mail, Kind::Phone, Kind::Handle]
                 .iter()
@@ -262,8 +272,16 @@ impl Reading<'_> {
                 .flatten()
         };
         let named = || self.acts_on(clause, frame);
+        // "send everybody in the sheet a mail": what is given is a mail, wherever the people are kept.
+        let given =
+            |p: &Phrase| self.concept(p) == "email" && p.prep.is_empty() && p.names.is_empty();
+        let mailed = || {
+            let sent = frame == "SEND" && clause.after.iter().any(given);
+            sent.then(|| self.implied(clause, "MAIL")).flatten()
+        };
         by.map(|s| self.concrete(s))
             .or_else(implied)
+            .or_else(mailed)
             .or_else(named)
             .or_else(|| self.to_people(clause))
     }
@@ -390,6 +408,8 @@ impl Reading<'_> {
                 _ => false,
             })
         };
+        // What brings nobody along.
+        let by_itself = |t: &Trigger| matches!(t, Trigger::Schedule { .. } | Trigger::Manual);
         let phrases: Vec<&Phrase> = clause.phrases().collect();
         let told = |p: &Phrase| {
             matches!(
@@ -399,7 +419,15 @@ impl Reading<'_> {
         };
         let from = phrases.iter().enumerate().find_map(|(n, p)| {
             let service = p.service?;
-            let of = matches!(p.prep.as_str(), "of" | "from");
+            // "everybody in the Google Sheet Members": people are kept somewhere.
+            let kept = || {
+                let before = n.checked_sub(1).and_then(|b| phrases.get(b));
+                before.filter(|_| self.plan.triggers.iter().all(by_itself))
+            };
+            let of = matches!(p.prep.as_str(), "of" | "from")
+                || p.prep == "in"
+                    && to.is("mail")
+                    && kept().is_some_and(|b| self.kind(b) == "person");
             let other = service.key != to.key && !service.actions.is_empty() && !service.is("llm");
             if !other || started(service) || p.listed || !(of || p.prep.is_empty()) {
                 return None;

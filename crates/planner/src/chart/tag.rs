@@ -500,8 +500,26 @@ impl Around<'_> {
         points
     }
 
+    /// "Estado: …" at the beginning of a line: what stands alone before a colon is a label.
+    fn labels(&self) -> bool {
+        let begins = self
+            .before
+            .last()
+            .is_none_or(|l| l.shape() == Some(Kind::End));
+        begins && self.after.first().is_some_and(|n| n.text == ":")
+    }
+    /// "pago de un cliente", "archivo de Google": before "of" a Romance word that may be a noun is one.
+    fn owns(&self) -> bool {
+        let of = |n: &Open| n.senses.iter().any(|s| s.is("prep") && s.tells("of"));
+        let clause = self.last().is_none_or(|l| l.stops());
+        matches!(self.language, "es" | "fr") && clause && self.after.first().is_some_and(of)
+    }
+
     fn noun(&self, sense: &Sense) -> i32 {
         let mut points = 2;
+        if self.labels() || self.owns() {
+            points += 6;
+        }
         if self.after_determiner() {
             points += 4;
         }

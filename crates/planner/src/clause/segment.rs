@@ -124,7 +124,9 @@ fn strong(chart: &Chart) -> Vec<Segment> {
                 ":" if clause_follows(chart, i + 1)
                     || conditional(chart, &now.items)
                     || now.fresh && announces(chart, &now.items)
-                    || now.fresh && labels(chart, &now.items) && aims_soon(chart, i + 1) =>
+                    || now.fresh
+                        && (labels(chart, &now.items) || brings(chart, &now.items))
+                        && aims_soon(chart, i + 1) =>
                 {
                     close(
                         &mut now,
@@ -172,11 +174,25 @@ fn labels(chart: &Chart, items: &[usize]) -> bool {
     !items.is_empty() && items.len() <= LONGEST && items.iter().all(word)
 }
 
+/// "New Stripe dispute:", "Calendly, neue Buchung:": something new of a service, and no verb.
+fn brings(chart: &Chart, items: &[usize]) -> bool {
+    const LONGEST: usize = 8;
+    let fresh = |i: &usize| {
+        let sense = chart.item(*i).sense(crate::lex::Class::Adjective);
+        sense.is_some_and(|a| a.kind() == "new")
+    };
+    let served = items.iter().any(|i| chart.item(*i).service().is_some());
+    let told = items.iter().any(|i| chart.item(*i).verb().is_some());
+    served && !told && items.len() <= LONGEST && items.iter().any(fresh)
+}
+
 /// Whether a service, a channel or an address comes before the end of the sentence.
 fn aims_soon(chart: &Chart, at: usize) -> bool {
+    const SOON: usize = 4;
     let rest = chart.items.get(at..).unwrap_or(&[]);
     let line = rest.iter().take_while(|i| i.shape() != Some(Kind::End));
-    line.take(4).any(|i| {
+    let told = line.filter(|i| !i.is("only") && !i.stops());
+    told.take(SOON).any(|i| {
         i.service().is_some() || matches!(i.shape(), Some(Kind::Channel | Kind::Mail | Kind::Phone))
     })
 }
@@ -423,6 +439,18 @@ fn goes_on(chart: &Chart, now: &Segment, rest: &[usize], by_and: bool) -> bool {
     if chart.language == "en" && introduced && !so_far && joined && by_and && !ordered {
         return false;
     }
+    // "Slack #deploy-gate, ask for approval": who is asked stands first.
+    let asks = |i: &&usize| {
+        let verb = chart.item(**i).verb();
+        verb.is_some_and(|v| v.calls("ASK") || v.calls("APPROVE"))
+    };
+    let bare = now.items.iter().all(|i| {
+        let item = chart.item(*i);
+        item.service().is_some() || item.literal() || item.is("prep") || item.is("det")
+    });
+    if bare && !introduced && rest.iter().take(2).any(|i| asks(&i)) && !aims(chart, rest) {
+        return false;
+    }
     // "a message with title and link should be sent to …": the last of a list before the verb of them all.
     let lists = !so_far && !introduced && by_and && joined;
     let [last, verb, ..] = rest else {
@@ -649,6 +677,9 @@ fn inverted(chart: &Chart, at: usize, rest: &[usize]) -> bool {
 
 /// "À chaque nouvelle ligne il faut …", "en cuanto alguien reserve … quiero …": the main clause begins without a comma.
 fn main_follows(chart: &Chart, now: &Segment, at: usize) -> bool {
+    if now.intro == Some(Intro::Relative) && chart.language == "en" {
+        return wishes(chart, now, at);
+    }
     if !matches!(now.intro, Some(Intro::When | Intro::If)) {
         return false;
     }
@@ -692,10 +723,18 @@ fn orders(chart: &Chart, now: &Segment, at: usize) -> bool {
 
 /// "Whenever someone books a demo I want …": the one who asks, and what is wanted, behind the verb of an introduced clause.
 fn wishes(chart: &Chart, now: &Segment, at: usize) -> bool {
-    let told = now.items.iter().any(|i| main_verb(chart, *i));
-    let speaker = matches!(chart.item(at).text.as_str(), "i" | "we");
-    let wants = (at + 1..at + 3).any(|n| chart.item(n).verb().is_some_and(|v| v.calls("WANT")));
-    told && speaker && wants
+    let told = now.items.iter().any(|i| {
+        // "whose subject has the word 'x'": a form of having is all that some clauses have.
+        main_verb(chart, *i) || now.intro == Some(Intro::Relative) && chart.item(*i).is("aux")
+    });
+    let calls = |n: usize| chart.item(n).verb().is_some_and(|v| v.calls("WANT"));
+    let first = chart.item(at).text.as_str();
+    // "I'd like" is one form of the tables.
+    let joined = ["i'd ", "i would ", "we'd "]
+        .iter()
+        .any(|s| first.starts_with(s));
+    let wants = matches!(first, "i" | "we") && (at + 1..at + 3).any(calls);
+    told && (wants || joined && calls(at))
 }
 
 /// "When a file comes in send it on": after the verb of an introduced clause a verb in its base form is a command, where

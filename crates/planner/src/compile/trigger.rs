@@ -486,6 +486,11 @@ impl Draft<'_> {
             "emailReadImap" => {
                 // this format brings the attachments along
                 params.insert("format".into(), json!("resolved"));
+                // The rules of a search, as the mailbox takes them.
+                if let Some(from) = lit(&Role::From) {
+                    let rules = json!(["UNSEEN", ["FROM", from]]).to_string();
+                    params.insert("options".into(), json!({"customEmailConfig": rules}));
+                }
             }
             "microsoftOutlookTrigger" if wants_files(self.plan, event) => {
                 params.insert("options".into(), json!({"downloadAttachments": true}));

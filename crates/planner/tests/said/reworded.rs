@@ -172,3 +172,29 @@ fn a_time_of_day_may_stand_apart_from_the_day() {
         &["At 7 every morning, read the Google Sheet Stock and post it to Slack #stock."],
     );
 }
+
+#[test]
+fn an_interval_may_stand_before_or_behind_its_length() {
+    alike(
+        "Every 5 minutes get https://api.example.org/v2 and post it to Slack #buying.",
+        &["#buying", "\"minutesInterval\":5"],
+        &[
+            "At intervals of 5 minutes get https://api.example.org/v2 and post it to Slack #buying.",
+            "At 5-minute intervals get https://api.example.org/v2 and post it to Slack #buying.",
+        ],
+    );
+}
+
+#[test]
+fn the_columns_of_a_thing_are_named_behind_it_or_before_an_arrow() {
+    alike(
+        "Webhook, POST, path label-printed. From the body: order_no, tracking_no → new row, n8n data table 'labels'.",
+        &["order_no", "tracking_no"],
+        &[],
+    );
+    alike(
+        "Whenever a release event comes out of the GitHub repo acme/edge, I'd like #releases on Discord to get a message giving that release's tag_name along with its html_url.",
+        &["tag_name", "html_url"],
+        &[],
+    );
+}
