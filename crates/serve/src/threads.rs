@@ -25,22 +25,21 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// Of connections: callers who come and go as fast as they can leave half of the cores.
+    /// Of connections: callers who come and go as fast as they can leave half of the cores, and turns the first place on the other.
     pub fn at_doors() -> io::Result<Threads> {
-        let mut threads = Builder::new_multi_thread();
-        threads.worker_threads(half_the_cores()).thread_name("door");
-        Threads::start(threads)
+        Threads::start("door", half_the_cores(), 5)
     }
 
-    /// Of who only wants to see something: they make way for turns.
+    /// Of who only wants to see something.
     pub fn readers() -> io::Result<Threads> {
-        let mut threads = Builder::new_multi_thread();
-        threads.worker_threads(READERS).thread_name("reader");
-        threads.on_thread_start(make_way);
-        Threads::start(threads)
+        Threads::start("reader", READERS, 10)
     }
 
-    fn start(mut threads: Builder) -> io::Result<Threads> {
+    /// `nice`: how far they make way for turns.
+    fn start(name: &str, count: usize, nice: i32) -> io::Result<Threads> {
+        let mut threads = Builder::new_multi_thread();
+        threads.worker_threads(count).thread_name(name);
+        threads.on_thread_start(move || make_way(nice));
         let runtime = threads.enable_all().build()?;
         Ok(Threads {
             handle: runtime.handle().clone(),
@@ -52,20 +51,18 @@ impl Threads {
 /// More than cores: one that waits for the disk does nothing else meanwhile.
 const READERS: usize = 4;
 
-/// Of -20 to 19.
-#[cfg(target_os = "linux")]
-const NICE: i32 = 10;
-
 /// This thread gives way to those that do not.
 #[cfg(target_os = "linux")]
-fn make_way() {
-    // Where the system does not allow it, they are as quick as the others.
-    let _ = rustix::process::setpriority_process(None, NICE);
+fn make_way(nice: i32) {
+    // Where the system does not allow it, it is as quick as the others.
+    if let Ok(now) = rustix::process::getpriority_process(None) {
+        let _ = rustix::process::setpriority_process(None, now.saturating_add(nice).min(19));
+    }
 }
 
 /// Elsewhere a process has one priority for all its threads.
 #[cfg(not(target_os = "linux"))]
-fn make_way() {}
+fn make_way(_nice: i32) {}
 
 impl Drop for Threads {
     fn drop(&mut self) {
