@@ -247,10 +247,12 @@ impl Reading<'_> {
                     && p.names.is_empty()
             });
             if let Some(person) = person {
-                args.push(arg(
-                    Role::To,
-                    field(&format!("{} email", self.words(person))),
-                ));
+                // "everybody", "each person": whoever it is has an address of no other name.
+                let name = match self.concept(person) {
+                    "person" => "email".to_owned(),
+                    _ => format!("{} email", self.words(person)),
+                };
+                args.push(arg(Role::To, field(&name)));
             }
         }
         args

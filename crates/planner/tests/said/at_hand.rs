@@ -147,3 +147,15 @@ fn what_is_read_first_is_what_a_condition_at_the_end_tests() {
         assert!(tested.is_some_and(|(_, p)| not(p)), "{request} {nodes:?}");
     }
 }
+
+#[test]
+fn everybody_in_a_table_is_written_to_at_the_address_of_the_row() {
+    let request = "Every Monday at 9 send everybody in the Google Sheet Members a mail with the subject \"Club news\".";
+    let plan =
+        agentctl_planner::read::read(request, &agentctl_planner::read::ReadContext::default()).plan;
+    let catalog = agentctl_n8n::catalog::Catalog::embedded();
+    let built = agentctl_planner::compile::compile(&plan, catalog);
+    let whole = built.workflow.to_value().to_string();
+    assert!(whole.contains("{{ $json.email }}"), "{whole}");
+    assert!(!whole.contains("everybody email"), "{whole}");
+}
