@@ -32,7 +32,7 @@ impl Threads {
 
     /// Of who only wants to see something.
     pub fn readers() -> io::Result<Threads> {
-        Threads::start("reader", READERS, 10)
+        Threads::start("reader", READERS, 5)
     }
 
     /// `nice`: how far they make way for turns.

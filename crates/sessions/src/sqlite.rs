@@ -61,19 +61,13 @@ impl SqliteSessions {
             .busy_timeout(Duration::from_secs(10))
             .pragma("trusted_schema", "OFF")
             .pragma("cell_size_check", "ON");
-        // Each has a thread, which inherits the priority of the one that made it: they are made here, and stay.
         let pool = SqlitePoolOptions::new()
-            .min_connections(READERS)
             .max_connections(READERS)
-            .idle_timeout(None)
-            .max_lifetime(None)
             .connect_lazy_with(options.clone());
         // SQLite lets one write at a time, and has the others look again and again, each with a connection that nobody else gets
         // meanwhile. In one process they stand in line instead: first come, first served.
         let writers = SqlitePoolOptions::new()
             .max_connections(1)
-            .idle_timeout(None)
-            .max_lifetime(None)
             .acquire_timeout(IN_LINE)
             .connect_lazy_with(options);
         let store = Store {
