@@ -240,7 +240,8 @@ def made_key(binary, folder):
     """The public half of a key for cards, as agentctl makes it."""
     home = os.path.join(folder, "home")
     env = {"PATH": os.environ["PATH"], "HOME": home, "AGENTCTL_HOME": home, "AGENTCTL_LOOK": "no"}
-    made = subprocess.run([os.path.abspath(binary), "a2a", "keygen"], cwd=folder, env=env, check=True, capture_output=True, text=True)
+    # From inside the project: a folder that holds agentctl's own is not one that it trusts with a key.
+    made = subprocess.run([os.path.abspath(binary), "a2a", "keygen"], cwd=os.path.join(folder, "project"), env=env, check=True, stdout=subprocess.PIPE, text=True)
     return made.stdout
 
 
