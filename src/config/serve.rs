@@ -190,14 +190,22 @@ const MAX_SECRET: u64 = 4096;
 pub fn private(path: &Path, most: u64) -> Result<String, String> {
     let text = agentctl_host::files::read_regular_text(path, most);
     let text = text.map_err(|e| e.to_string())?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt as _;
-        let found = std::fs::metadata(path).map_err(|e| e.to_string())?;
-        let mode = found.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(format!("others may read it (mode {mode:o}); chmod 600 it"));
-        }
-    }
+    nobody_elses(path)?;
     Ok(text)
+}
+
+/// That nobody else may read the file. Error: as a sentence's end.
+#[cfg(unix)]
+pub fn nobody_elses(path: &Path) -> Result<(), String> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let found = std::fs::metadata(path).map_err(|e| e.to_string())?;
+    let mode = found.permissions().mode() & 0o777;
+    match mode & 0o077 {
+        0 => Ok(()),
+        _ => Err(format!("others may read it (mode {mode:o}); chmod 600 it")),
+    }
+}
+#[cfg(not(unix))]
+pub fn nobody_elses(_: &Path) -> Result<(), String> {
+    Ok(())
 }

@@ -246,7 +246,7 @@ impl Server {
 pub fn broke_off() -> Problem {
     Problem::new(
         StatusCode::INTERNAL_SERVER_ERROR,
-        "the turn broke off: this is a bug in agentctl",
+        "what the request asked for broke off: this is a bug in agentctl",
     )
 }
 

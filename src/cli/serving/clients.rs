@@ -152,7 +152,7 @@ fn message_keys(signature: &written::Signature, root: &Path) -> Result<MessageKe
     let text = read_regular_text(&path, MAX_JWKS).map_err(|e| of_file(e.to_string()))?;
     let keys = MessageKeys::new(&text, signature.required).map_err(|e| of_file(e.to_string()))?;
     if keys.holds_a_secret() {
-        written::private(&path, MAX_JWKS).map_err(of_file)?;
+        written::nobody_elses(&path).map_err(of_file)?;
     }
     Ok(keys)
 }

@@ -1,9 +1,11 @@
 //! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
 
 use super::{Holder, Marks, ProjectLock, Snapshots, StateFile, StoreError, Texts, read::Line};
-use agentctl_host::files::{self, Disk, FileError, Found, file_part, is_plain, read_own};
+use agentctl_host::files::{
+    self, Disk, Existing, FileError, Files, Found, file_part, is_plain, read_own,
+};
 use agentctl_host::key::Key;
-use std::io::{BufRead as _, Write as _};
+use std::io::BufRead as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -168,14 +170,11 @@ impl Project {
     /// Requests and workflow contents stand in `memory/`, so git passes it over from the first turn on, also where nobody set the
     /// folder up. What stands there already is the user's word, and stays.
     fn keep_out_of_git(&self) -> Result<(), StoreError> {
-        let path = self.memory().join(GIT_IGNORE);
-        let mut options = std::fs::OpenOptions::new();
-        match options.write(true).create_new(true).open(&path) {
-            Ok(mut file) => file
-                .write_all(MEMORY_IGNORED.as_bytes())
-                .map_err(StoreError::io("write", path)),
-            Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-            Err(e) => Err(StoreError::io("write", path)(e)),
+        let memory = Files::open(&self.memory())?;
+        let path = Path::new(GIT_IGNORE);
+        match memory.write(path, MEMORY_IGNORED.as_bytes(), Existing::Refuse) {
+            Ok(()) | Err(FileError::Exists { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 

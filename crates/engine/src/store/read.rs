@@ -2,10 +2,7 @@
 //! whole before and has not changed by a byte since (see `checkpoint`) is not checked again. Nothing is changed.
 
 use super::{
-    Event, Foreign, Marks, Record, StoreError,
-    checkpoint::Checked,
-    event::v1,
-    first::{check_run, check_version, version_of},
+    Event, Foreign, Marks, Record, StoreError, checkpoint::Checked, event::v1, first::First,
 };
 use crate::store::chain::chain;
 use agentctl_host::files::{Opened, open_own};
@@ -194,9 +191,9 @@ impl Loaded {
         let number = self.last_seq + 1;
         let broken = |reason: String| broken(path, number, reason);
         let (text, ended) = ends(line);
-        if number == 1 {
-            check_version(path, text)?;
-            self.current = version_of(text).is_some_and(|version| version >= 2);
+        let first = self.first(text);
+        if let Some(first) = &first {
+            first.check_version(path)?;
         }
         let line_of = match read_record(text, self) {
             Ok(read) => read,
@@ -209,8 +206,8 @@ impl Loaded {
             }
             Err(reason) => return Err(broken(reason)),
         };
-        if number == 1 {
-            check_run(text, marks.run_id()).map_err(broken)?;
+        if let Some(first) = first {
+            first.check_run(marks.run_id()).map_err(broken)?;
         }
         if self.foreign.is_none() {
             let mark = line_of.mark.as_deref();
@@ -229,9 +226,7 @@ impl Loaded {
         let number = self.last_seq + 1;
         let broken = |reason: String| broken(path, number, reason);
         let (text, ended) = ends(line);
-        if number == 1 {
-            self.current = version_of(text).is_none_or(|version| version >= 2);
-        }
+        self.first(text);
         let known = match self.current {
             true => serde_json::from_slice::<Line<Option<Event>>>(text).ok(),
             false => None,
@@ -246,6 +241,13 @@ impl Loaded {
             }
         };
         Ok(self.keep(read, line.len(), ended))
+    }
+
+    /// What the next line says of the whole journal. None: it is not the first, or not a record.
+    fn first(&mut self, line: &[u8]) -> Option<First> {
+        let first = (self.last_seq == 0).then(|| First::of(line)).flatten()?;
+        self.current = first.is_current();
+        Some(first)
     }
 
     fn keep(&mut self, line: Line<Option<Event>>, bytes: usize, ended: bool) -> Option<Record> {
