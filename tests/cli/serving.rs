@@ -11,6 +11,8 @@ pub const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 pub struct Served {
     child: Child,
     pub address: String,
+    /// What it serves, by name.
+    pub packs: Vec<String>,
 }
 
 impl Drop for Served {
@@ -22,7 +24,9 @@ impl Drop for Served {
 
 impl Served {
     pub fn start(project: &Project) -> Served {
-        Served::of(Served::command(project))
+        let served = Served::of(Served::command(project));
+        assert_eq!(served.packs, ["assistant", "front-door", "research"]);
+        served
     }
 
     pub fn command(project: &Project) -> Command {
@@ -43,12 +47,13 @@ impl Served {
         let ready: Value = serde_json::from_str(&line).unwrap();
         let address = ready["address"].as_str().unwrap();
         let address = address.strip_prefix("http://").unwrap().to_owned();
-        let served = Served { child, address };
-        assert_eq!(
-            ready["packs"],
-            json!(["assistant", "front-door", "research"])
-        );
-        served
+        let packs = ready["packs"].as_array().unwrap().iter();
+        let packs = packs.map(|name| name.as_str().unwrap().to_owned());
+        Served {
+            child,
+            address,
+            packs: packs.collect(),
+        }
     }
 
     fn post(&self, path: &str, body: &str) -> (String, Value) {

@@ -302,7 +302,7 @@ fn sessions(root: &Path, out: &Output) -> Check {
 
 /// What `serve` would serve, to whom and where.
 fn served(root: &Path, out: &Output) -> Check {
-    let plan = match serving::plan(root, None, out) {
+    let plan = match serving::plan(root, None, &[], out) {
         Ok(plan) => plan,
         Err(error) => {
             let check = failed("serve", error);

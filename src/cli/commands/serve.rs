@@ -25,6 +25,9 @@ pub struct ServeArgs {
     /// Where to listen; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: Option<String>,
+    /// Serve these agents of orchestrators, each by itself, in place of packs: NAME,NAME
+    #[arg(long, value_name = "AGENTS", value_delimiter = ',')]
+    pub agents: Vec<String>,
     /// Say what would be served, to whom and where, and serve nothing
     #[arg(long)]
     pub check: bool,
@@ -38,7 +41,7 @@ pub struct ServeArgs {
 }
 
 pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliError> {
-    let plan = serving::plan(root, args.listen.as_deref(), out)?;
+    let plan = serving::plan(root, args.listen.as_deref(), &args.agents, out)?;
     let packs = serving::packs(root, &plan, &args.model, &args.limits, out)?;
     let mcp = serving::mcp(root, &plan, out)?;
     if args.check {

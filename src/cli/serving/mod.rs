@@ -1,5 +1,6 @@
 //! What `serve` serves, to whom and where: the settings made into a server, or refused where that would not be safe.
 
+mod agents;
 mod clients;
 
 use super::activation;
@@ -21,6 +22,7 @@ use agentctl_engine::run::Unobserved;
 use agentctl_host::files::read_regular_text;
 use agentctl_serve::{Clients, Limits, McpDoor, NoTls, ServedPack, Server, Tls, Told};
 use clients::{local, of_settings, password};
+use indexmap::IndexMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -49,6 +51,8 @@ pub enum Token {
 pub struct Plan {
     pub listen: SocketAddr,
     pub packs: Vec<String>,
+    /// Those of them that are single agents: the pack of each.
+    agents: IndexMap<String, String>,
     /// By pack: its doors.
     pub doors: Vec<(String, Vec<String>)>,
     pub clients: Clients,
@@ -79,8 +83,14 @@ impl Plan {
     }
 }
 
-/// Reads the settings. Error (exit 2): what they ask for is not there, or not safe.
-pub fn plan(root: &Path, listen: Option<&str>, out: &Output) -> Result<Plan, CliError> {
+/// Reads the settings. `agents`: agents of orchestrators to serve in place of packs. Error (exit 2): what is asked for is not there,
+/// or not safe.
+pub fn plan(
+    root: &Path,
+    listen: Option<&str>,
+    agents: &[String],
+    out: &Output,
+) -> Result<Plan, CliError> {
     let settings = settings::of_project(root, out)?.serve;
     let text = listen.or(settings.listen.as_deref()).unwrap_or(LISTEN);
     let listen = address(text)?;
@@ -88,7 +98,11 @@ pub fn plan(root: &Path, listen: Option<&str>, out: &Output) -> Result<Plan, Cli
         Some(files) => Some(tls(files, root)?),
         None => None,
     };
-    let packs = chosen(root, &settings, out)?;
+    let agents = self::agents::named(root, agents, out)?;
+    let packs = match agents.is_empty() {
+        true => chosen(root, &settings, out)?,
+        false => agents.keys().map(|name| (name.clone(), false)).collect(),
+    };
     let (clients, token) = match settings.clients.is_empty() {
         true => {
             let (client, token) = local()?;
@@ -129,6 +143,7 @@ pub fn plan(root: &Path, listen: Option<&str>, out: &Output) -> Result<Plan, Cli
         listen,
         doors: doors.collect(),
         packs: packs.into_iter().map(|(name, _)| name).collect(),
+        agents,
         clients: Clients::new(clients),
         token,
         tls,
@@ -235,7 +250,11 @@ pub fn packs(
     out: &Output,
 ) -> Result<Vec<ServedPack>, CliError> {
     let each = plan.packs.iter().map(|name| {
-        let session = Session::of_pack(root, name, model, out)?;
+        let of = plan.agents.get(name);
+        let mut session = Session::of_pack(root, of.unwrap_or(name), model, out)?;
+        if of.is_some() {
+            session.pack = agents::alone(session.pack, name)?;
+        }
         let limits = activation::limits(&session.pack, limits)?.over(&session.budgets);
         let tools = tool_sessions::of_guest(root, name, &session.pack, out)?;
         Ok(ServedPack {

@@ -3,6 +3,7 @@
 use super::load::one;
 use super::model::Flow;
 use super::reader::{Callees, Known};
+use super::remote::RemoteAgent;
 use crate::nearest::nearest;
 use agentctl_base::yaml::{self, Node, Place, Problem};
 use indexmap::IndexMap;
@@ -162,10 +163,10 @@ fn find_calls(node: Option<&Node>, calls: &mut Vec<(Place, String)>) {
     if node.as_map().is_none() {
         return;
     }
-    if let Some(call) = node.get("call")
-        && let Some(name) = call.as_text()
-    {
-        calls.push((call.place, name.to_owned()));
+    if let Some(call) = node.get("call") {
+        let remote = RemoteAgent::of(call).and_then(Result::ok);
+        let name = remote.map_or_else(|| call.as_text().map(str::to_owned), |r| Some(r.flow()));
+        calls.extend(name.map(|name| (call.place, name)));
     }
     for key in ["steps", "loop", "route", "cases", "exhausted", "branches"] {
         find_calls(node.get(key), calls);

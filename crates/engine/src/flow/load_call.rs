@@ -3,6 +3,7 @@
 use super::load_all::MAX_DEPTH;
 use super::load_steps::Steps;
 use super::model::{CallSpec, Flow, PROGRAM};
+use super::remote::RemoteAgent;
 use super::scope::CLAIM_VARIABLES;
 use crate::condition::Condition;
 use agentctl_base::yaml::Node;
@@ -15,7 +16,17 @@ impl Steps<'_, '_> {
         let with = node
             .get("with")
             .map_or_else(IndexMap::new, |n| self.expressions_of(n, "`with`"));
-        let called = self.reader.text(name, "a flow")?;
+        let called = match RemoteAgent::of(name) {
+            None => self.reader.text(name, "a flow")?,
+            Some(Ok(remote)) => {
+                self.reader.keys(name, "`call`", &RemoteAgent::KEYS);
+                remote.flow()
+            }
+            Some(Err((place, message))) => {
+                self.add(place, message);
+                return None;
+            }
+        };
         // One that is not there, or is wrong itself, is told elsewhere.
         let flow = self.reader.callees.get(&called).cloned().flatten();
         let take = node

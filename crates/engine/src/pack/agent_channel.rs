@@ -15,6 +15,8 @@ pub struct AgentChannel {
     pub tools: Option<Guest>,
     /// What the flow sees as `input`: name → expression over `message` (`text`, `data`, `metadata`).
     input: IndexMap<String, Condition>,
+    /// The same of an agent of the pack's orchestrators that is served by itself.
+    agents: IndexMap<String, Condition>,
 }
 
 /// One thing that a pack can do for others.
@@ -37,6 +39,14 @@ pub struct Guest {
 const MESSAGE: &str = "message";
 
 impl AgentChannel {
+    /// That of an agent that is served by itself: a skill of its own name, and no tools.
+    pub(super) fn of_agent(self) -> AgentChannel {
+        AgentChannel {
+            input: self.agents,
+            ..AgentChannel::default()
+        }
+    }
+
     /// What the flow sees of a message. What an expression does not find is not there.
     ///
     /// Errors: each expression that the program cannot reckon with this message.
@@ -63,7 +73,8 @@ impl AgentChannel {
 }
 
 pub(super) fn read(node: &Node, problems: &mut Problems) -> AgentChannel {
-    only(node, "a2a", &["skills", "tools", "input"], problems);
+    let keys = ["skills", "tools", "input", "agents"];
+    only(node, "a2a", &keys, problems);
     let mut skills = Vec::new();
     if let Some(list) = node.get("skills") {
         match list.as_list() {
@@ -84,6 +95,7 @@ pub(super) fn read(node: &Node, problems: &mut Problems) -> AgentChannel {
         skills,
         tools,
         input: expressions(node.get("input"), "input", MESSAGE, problems),
+        agents: expressions(node.get("agents"), "agents", MESSAGE, problems),
     }
 }
 
@@ -159,7 +171,7 @@ mod tests {
                 "a skill needs description, as text",
                 "a skill needs name, as text",
                 "a skill has no \"nam\"; it has id, name, description, tags, examples",
-                "a2a has no \"inputs\"; it has skills, tools, input",
+                "a2a has no \"inputs\"; it has skills, tools, input, agents",
             ]
         );
     }

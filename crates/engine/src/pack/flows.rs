@@ -4,12 +4,13 @@ use super::agents::Agent;
 use super::files::flow_name;
 use super::manifest::{self, Instance, MAIN_FLOW};
 use super::orchestrators::{Made, ORCHESTRATOR};
+use super::remotes;
 use super::root::Root;
 use super::source::Source;
 use super::{FLOW_FILE, LoadedFlow};
-use crate::flow::{self, FlowFile, Known, Written};
+use crate::flow::{self, FlowFile, Known, RemoteAgent, Written};
 use crate::vocabulary::Vocabulary;
-use agentctl_base::yaml::Problem;
+use agentctl_base::yaml::{self, Problem};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,24 +29,54 @@ pub(super) struct OfFlows<'a> {
     pub agents: &'a IndexMap<String, Agent>,
     pub vocabulary: &'a Vocabulary,
     pub data: Option<&'a Arc<Map<String, Value>>>,
-    pub instances: &'a BTreeMap<String, Instance>,
+    /// The other agents that steps call.
+    pub remotes: &'a BTreeSet<RemoteAgent>,
     /// Steps may call the flow that the one in force is.
     pub has_orchestrators: bool,
 }
 
-pub(super) fn flows(
+/// What the flows of a pack are read from, by name.
+pub(super) struct Sources {
+    of: IndexMap<String, Source>,
+    /// The compiled-in ones under those of the project.
+    bases: IndexMap<String, Source>,
+}
+
+impl Sources {
+    pub fn all(&self) -> impl Iterator<Item = &Source> {
+        self.of.values()
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.of.keys().map(String::as_str)
+    }
+
+    pub fn has(&self, flow: &str) -> bool {
+        self.of.contains_key(flow)
+    }
+
+    /// The JSON Schema of what a flow gives; None: it says none, or cannot be read, which is told elsewhere.
+    pub fn output(&self, flow: &str) -> Option<Value> {
+        let source = self.of.get(flow)?;
+        let root = yaml::read(&source.text, &source.file).ok()?;
+        Some(root.get("output")?.get("schema")?.to_json())
+    }
+
+    /// Each with its path below the pack's folder.
+    pub fn texts(&self) -> impl Iterator<Item = (String, &Source)> {
+        self.of
+            .iter()
+            .map(|(name, source)| (flow_path(name), source))
+    }
+}
+
+/// The files of a pack's flows, and those that are made of a pattern.
+pub(super) fn sources(
     root: Root<'_>,
-    of: &OfFlows<'_>,
-    made: Option<&Made>,
+    instances: &BTreeMap<String, Instance>,
     problems: &mut Vec<Problem>,
-) -> (IndexMap<String, LoadedFlow>, IndexMap<String, Source>) {
-    let names: Vec<String> = of.agents.keys().cloned().collect();
-    let known = Known {
-        agents: Some(&names),
-        vocabulary: Some(of.vocabulary),
-        data: of.data,
-    };
-    let mut sources = IndexMap::new();
+) -> Sources {
+    let mut of = IndexMap::new();
     let mut bases = IndexMap::new();
     for file in root.names("agents", problems) {
         let Some(name) = flow_name(&file) else {
@@ -58,12 +89,32 @@ pub(super) fn flows(
             {
                 bases.insert(name.to_owned(), base);
             }
-            sources.insert(name.to_owned(), source);
+            of.insert(name.to_owned(), source);
         }
     }
-    manifest::instantiate(of.instances, &mut sources, problems);
+    manifest::instantiate(instances, &mut of, problems);
+    Sources { of, bases }
+}
+
+/// The flows by name: those of the files, the orchestrator in force, and those that other agents are called by.
+pub(super) fn flows(
+    sources: &Sources,
+    of: &OfFlows<'_>,
+    made: Option<&Made>,
+    problems: &mut Vec<Problem>,
+) -> IndexMap<String, LoadedFlow> {
+    let names: Vec<String> = of.agents.keys().cloned().collect();
+    let known = Known {
+        agents: Some(&names),
+        vocabulary: Some(of.vocabulary),
+        data: of.data,
+    };
+    let remotes = of.remotes.iter();
+    let remotes: Vec<(String, String)> = remotes
+        .map(|remote| (remote.flow(), remotes::flow_of(remote, sources)))
+        .collect();
     let mut files: Vec<FlowFile<'_>> = Vec::new();
-    for (name, source) in &sources {
+    for (name, source) in &sources.of {
         let of = Written::Text(&source.text);
         files.push(FlowFile {
             name,
@@ -71,6 +122,11 @@ pub(super) fn flows(
             of,
         });
     }
+    files.extend(remotes.iter().map(|(name, text)| FlowFile {
+        name,
+        file: name,
+        of: Written::Text(text),
+    }));
     files.extend(made.map(|made| FlowFile {
         name: ORCHESTRATOR,
         file: &made.source.file,
@@ -92,7 +148,7 @@ pub(super) fn flows(
         let (name, others) = (file.name, others(file.name, &files, &calls));
         match flow::load_with(file.of, file.file, known, &others) {
             Ok(mut flow) => {
-                if let Some(base) = bases.get(name) {
+                if let Some(base) = sources.bases.get(name) {
                     // Its agents are not asked for: the project's may be others.
                     let known = Known {
                         agents: None,
@@ -110,7 +166,7 @@ pub(super) fn flows(
             Err(found) => problems.extend(found),
         }
     }
-    (flows, sources)
+    flows
 }
 
 /// Which flows each flow calls.

@@ -14,6 +14,7 @@ mod manifest;
 #[cfg(test)]
 mod named_tests;
 mod orchestrators;
+mod remotes;
 mod root;
 mod skills;
 mod source;
@@ -232,11 +233,22 @@ fn read(
     let data = Arc::new(data);
     let left_out = &options.files.left_out;
     let skills = skills::load(root, shared, left_out, problems, warnings);
-    let (tools, tool_sources) = tools::load(root, root.built_in.vocabulary(), problems);
+    let made = orchestrators::made(root, &manifest, options, problems);
+    let sources = flows::sources(root, &manifest.flows, problems);
+    let remotes = remotes::of(&sources, made.as_ref());
+    let known = root.built_in.vocabulary();
+    let (mut tools, tool_sources) = tools::load(root, known, problems);
+    let called = remotes::tools(&remotes, known, problems);
+    let called_ids: Vec<&str> = called.values().map(|tool| tool.id).collect();
+    tools.extend(called);
     let vocabulary = tools::named(&tools, root.built_in.vocabulary(), problems);
     let agent_sources = agents::sources(root, problems);
     let mut agents = agents::load(&agent_sources, problems, warnings);
-    let (policy, policy_sources) = policy(root, options, &vocabulary, problems);
+    let (mut policy, policy_sources) = policy(root, options, &vocabulary, problems);
+    // Flows call other agents as the program; the policy's rules may still refuse a call, or ask.
+    if let Some(policy) = &mut policy {
+        policy.grant_program(&called_ids);
+    }
     if let Some(policy) = &policy {
         warnings.extend_from_slice(policy.notes());
         grants(&mut agents, policy, warnings);
@@ -259,13 +271,12 @@ fn read(
         agents: &agents,
         vocabulary: &vocabulary,
         data: known_data,
-        instances: &manifest.flows,
+        remotes: &remotes,
         has_orchestrators: manifest.orchestrators.is_some(),
     };
-    let made = orchestrators::made(root, &manifest, options, problems);
-    let (mut flows, flow_sources) = flows(root, &of_flows, made.as_ref(), problems);
+    let mut flows = flows(&sources, &of_flows, made.as_ref(), problems);
     if let Some(team) = &manifest.orchestrators {
-        orchestrators::flows_are_there(team, &flow_sources, &manifest_source.file, problems);
+        orchestrators::flows_are_there(team, &sources, &manifest_source.file, problems);
     }
     if let Some(policy) = &policy {
         delegates::attach(&mut flows, &tools, &agents, policy, problems);
@@ -279,7 +290,7 @@ fn read(
         read.map_err(|problem| problems.push(problem)).ok()
     });
     let entry = flows.get(&manifest.entry).cloned();
-    if entry.is_none() && !flow_sources.contains_key(&manifest.entry) {
+    if entry.is_none() && !sources.has(&manifest.entry) {
         problems.push(Problem {
             file: manifest_source.file.clone(),
             place: Place::default(),
@@ -294,11 +305,7 @@ fn read(
     let mut texts: Vec<(String, &Source)> = Vec::new();
     let named = |(name, source)| (format!("agents/{name}"), source);
     texts.extend(agent_sources.iter().map(named));
-    texts.extend(
-        flow_sources
-            .iter()
-            .map(|(name, source)| (flow_path(name), source)),
-    );
+    texts.extend(sources.texts());
     texts.extend(
         policy_sources
             .iter()
@@ -462,6 +469,26 @@ impl Pack {
             self.manifest.entry = name.to_owned();
         }
         Some(self)
+    }
+
+    /// An agent of the pack's orchestrators as a pack of its own, under the agent's name: its flow runs, and no door is described but that
+    /// for other agents. None: there is no such agent, or its flow is not there.
+    pub fn with_agent(self, name: &str) -> Option<Pack> {
+        let member = self.manifest.orchestrators.as_ref()?.agents.get(name)?;
+        let flow = member.flow.clone();
+        let mut pack = self.with_flow(&flow)?;
+        let told = pack.agents.get(name).map(|agent| &agent.description);
+        let manifest = &mut pack.manifest;
+        manifest.description = told.cloned().unwrap_or_default();
+        manifest.title = name.to_owned();
+        manifest.name = name.to_owned();
+        manifest.channels = Channels {
+            is_served: true,
+            a2a: std::mem::take(&mut manifest.channels.a2a).of_agent(),
+            finishes: manifest.channels.finishes,
+            ..Channels::default()
+        };
+        Some(pack)
     }
 
     pub fn skill(&self, name: &str) -> Option<&SkillHead> {

@@ -7,6 +7,7 @@ use super::grants::Judged;
 use super::origin::Known;
 use super::program::Program;
 use crate::condition::{Condition, Origins};
+use crate::flow::PROGRAM;
 use crate::vocabulary::{Capability, Does, Vocabulary};
 use agentctl_base::decision::Decision;
 use agentctl_base::foreign::split_foreign;
@@ -227,6 +228,15 @@ impl Policy {
         self.roles
             .get(role)
             .is_some_and(|can| can.contains(&capability))
+    }
+
+    /// Lets the program itself call these tools, besides what the file grants it.
+    pub fn grant_program(&mut self, tools: &[&str]) {
+        let granted: Vec<Capability> = tools.iter().filter_map(|t| self.capability_of(t)).collect();
+        if !granted.is_empty() {
+            let role = self.roles.entry(PROGRAM.to_owned()).or_default();
+            role.extend(granted);
+        }
     }
 
     /// Every tool of which a role might be allowed (or may ask for) some call, sorted by name. A tool that is denied whatever its arguments is not shown.

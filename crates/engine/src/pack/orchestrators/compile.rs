@@ -2,6 +2,7 @@
 //! told there. The file has the form of its schema already; names and expressions are checked here and by that reader.
 
 use super::{ORCHESTRATOR, Orchestrators};
+use crate::flow::{A2A, RemoteAgent};
 use crate::nearest::nearest;
 use agentctl_base::yaml::{Entry, Kind, Node, Place, Problems};
 
@@ -10,6 +11,8 @@ const HOW: [&str; 3] = ["timeout_s", "retry", "on_failure"];
 /// What each agent gave, and why one gave nothing.
 const RESULTS: &str = "results";
 const AWAY: &str = "away";
+/// What is said to another agent; what it is given besides goes along as data.
+const SAID: &str = "text";
 /// The orchestrator's input that lists who was asked for; empty or not there: all.
 const ASKED: &str = "agents";
 
@@ -202,6 +205,10 @@ impl Making<'_> {
         for key in &self.team.input {
             with.push((key, text(place, &format!("input['{key}']"))));
         }
+        let remote = own.filter(|own| own.get(A2A).is_some());
+        if let Some(first) = self.team.input.first().filter(|_| remote.is_some()) {
+            with.push((SAID, text(place, &format!("input['{first}']"))));
+        }
         for given in [own, Some(agent)]
             .into_iter()
             .flatten()
@@ -214,7 +221,7 @@ impl Making<'_> {
         }
         let mut step = vec![("id", text(place, &step_id(item, agent)))];
         step.extend(self.when(agent).map(|when| ("when", when)));
-        step.push(("call", text(place, self.flow_of(agent, name, own).as_str())));
+        step.push(("call", self.called(agent, name, own)));
         step.push(("with", map(place, with)));
         let take = text(place, &format!("{{'{name}': output}}"));
         step.push(("take", map(place, [(RESULTS, take)])));
@@ -222,6 +229,23 @@ impl Making<'_> {
             step.extend(self.how(item, name, key).map(|n| (key, n)));
         }
         map(place, step)
+    }
+
+    /// Another agent, or a flow of the pack.
+    fn called(&mut self, agent: &Node, name: &str, own: Option<&Node>) -> Node {
+        let Some(remote) = own.and_then(RemoteAgent::of) else {
+            return text(agent.place, self.flow_of(agent, name, own).as_str());
+        };
+        let place = own.map_or(agent.place, |own| own.place);
+        if let Err((place, message)) = remote {
+            self.problems.add(place, message);
+        }
+        let keys = RemoteAgent::KEYS.into_iter();
+        let said = keys.filter_map(|key| Some((key, own?.get(key)?.clone())));
+        // In the place of the pack's agent of that name it gives what that one would.
+        let member = self.team.agents.get(name);
+        let like = member.map(|member| ("like", text(place, &member.flow)));
+        map(place, said.chain(like))
     }
 
     /// The flow of an agent, by its own name or by that of the pack's agent that it stands for.

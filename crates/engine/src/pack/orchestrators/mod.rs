@@ -6,6 +6,7 @@ mod compile;
 mod orchestrators_tests;
 
 use super::LoadOptions;
+use super::flows::Sources;
 use super::manifest::{MANIFEST, Manifest, at, is_name};
 use super::root::Root;
 use super::source::Source;
@@ -307,13 +308,13 @@ fn read(source: &Source, problems: &mut Vec<Problem>) -> Option<Node> {
 /// Each agent's flow has to be one of the pack's.
 pub(super) fn flows_are_there(
     team: &Orchestrators,
-    flows: &IndexMap<String, Source>,
+    flows: &Sources,
     file: &str,
     problems: &mut Vec<Problem>,
 ) {
     for (name, member) in &team.agents {
-        if !flows.contains_key(&member.flow) {
-            let near = nearest(&member.flow, flows.keys().map(String::as_str));
+        if !flows.has(&member.flow) {
+            let near = nearest(&member.flow, flows.names());
             problems.push(Problem {
                 file: file.to_owned(),
                 place: member.place,

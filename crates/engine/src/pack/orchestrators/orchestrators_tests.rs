@@ -2,8 +2,8 @@
 
 use super::super::{BuiltIn, LoadOptions, Pack, PackErrors, load};
 use super::{ORCHESTRATOR, Orchestrator};
-use crate::flow::mermaid;
-use crate::vocabulary::Vocabulary;
+use crate::flow::{A2A, StepKind, mermaid};
+use crate::vocabulary::{Faults, Kind, Vocabulary};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -33,6 +33,10 @@ const FIRST: &str =
     r#"{"id": "first", "steps": [{"id": "plan", "pattern": "sequential", "agents": ["planner"]}]}"#;
 
 fn desk() -> BuiltIn {
+    of(Vocabulary::default())
+}
+
+fn of(vocabulary: Vocabulary) -> BuiltIn {
     let files = [
         ("pack.yaml", MANIFEST),
         ("agents/turn.flow.yaml", TURN),
@@ -42,7 +46,7 @@ fn desk() -> BuiltIn {
         ("orchestrators/first.json", FIRST),
     ];
     let files = files.map(|(path, text)| (path.to_owned(), Cow::Borrowed(text.as_bytes())));
-    BuiltIn::named("desk", Vocabulary::default(), files)
+    BuiltIn::named("desk", vocabulary, files)
 }
 
 fn with(chosen: Option<Orchestrator>) -> Result<Pack, PackErrors> {
@@ -179,4 +183,61 @@ fn what_a_pack_says_of_its_orchestrators_is_checked() {
     let told = of(MANIFEST.replace("default: first", "first: true"));
     assert!(told.contains("orchestrators have no \"first\""), "{told}");
     assert!(told.contains("orchestrators need `default`"), "{told}");
+}
+
+/// `call: {a2a: …}` of the file, in a program that reaches other agents.
+fn apart(agents: &str) -> Result<Pack, PackErrors> {
+    let kinds = [Kind {
+        name: A2A,
+        check: |_, _| Faults::new(),
+    }];
+    let steps = r#"[{"id": "a", "pattern": "sequential", "agents": ["worker"]}]"#;
+    let mine = Orchestrator::Given {
+        file: "mine.json".to_owned(),
+        text: format!("{{\"id\": \"mine\", \"agents\": {agents}, \"steps\": {steps}}}"),
+    };
+    let options = LoadOptions {
+        orchestrators: [("desk".to_owned(), mine)].into(),
+        ..LoadOptions::default()
+    };
+    let desk = of(Vocabulary::default().with_kinds(&kinds));
+    load(&desk, None, Path::new(""), &options)
+}
+
+#[test]
+fn another_agent_in_the_place_of_one_of_the_packs_is_a_tool_that_only_the_program_calls() {
+    let pack = apart(r#"{"worker": {"a2a": "Desk", "effect": "reads"}}"#).unwrap();
+    let tool = &pack.tools["a2a_Desk_reads"];
+    assert!(!tool.changes && tool.kind.name() == A2A);
+    let may = |role: &str| pack.policy.allowed_tools(role);
+    assert_eq!(may("program"), ["a2a_Desk_reads"]);
+    assert_eq!(may("worker"), Vec::<String>::new());
+    // What it is given: the question in words, and all that an agent of the pack would be given.
+    let step = pack.flows[ORCHESTRATOR].flow.step("a-worker").unwrap();
+    let StepKind::Call(call) = &step.kind else {
+        panic!("{step:?}");
+    };
+    assert_eq!(call.name, "a2a:Desk:reads:work");
+    let mut given: Vec<&str> = call.with.keys().map(String::as_str).collect();
+    given.sort_unstable();
+    assert_eq!(given, ["away", "question", "results", "text"]);
+    let other = apart(r#"{"worker": {"a2a": "Desk"}}"#).unwrap();
+    assert!(other.tools["a2a_Desk"].changes);
+    assert_ne!(other.hash, pack.hash);
+}
+
+#[test]
+fn what_names_another_agent_is_checked() {
+    for agents in [
+        r#"{"worker": {"a2a": "http://desk"}}"#,
+        r#"{"worker": {"a2a": "desk", "as": "planner"}}"#,
+        r#"{"worker": {"effect": "reads"}}"#,
+        r#"{"worker": {"a2a": "desk", "effect": "none"}}"#,
+    ] {
+        let told = apart(agents).map(|pack| pack.hash).unwrap_err().to_string();
+        assert!(told.contains("mine.json:1:"), "{agents}: {told}");
+    }
+    let unreached = r#"{"id": "mine", "agents": {"worker": {"a2a": "desk"}}, "steps": [{"id": "a", "pattern": "sequential", "agents": ["worker"]}]}"#;
+    let told = told(unreached);
+    assert!(told.contains("no other agents are reached"), "{told}");
 }
