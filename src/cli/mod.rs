@@ -16,6 +16,7 @@ mod error;
 mod events_tests;
 mod folder_trust;
 mod given;
+mod guessed;
 mod layout;
 mod look;
 mod model_choice;
@@ -74,9 +75,12 @@ pub fn main(args: Vec<OsString>) -> u8 {
         Ok(false) => {}
         Err(error) => return output::usage(&error).code(),
     }
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => return output::usage(&error).code(),
+        Err(error) => {
+            let error = guessed::explained(error, &args, Cli::command());
+            return output::usage(&error).code();
+        }
     };
     let mut out = Output::new(&cli.global);
     out.no_input = cli.command.no_input();
