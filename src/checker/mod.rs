@@ -9,6 +9,8 @@ mod commands {
 }
 #[path = "../cli/error.rs"]
 mod error;
+#[path = "../cli/fit.rs"]
+mod fit;
 #[path = "../cli/output.rs"]
 mod output;
 #[path = "../cli/plain.rs"]

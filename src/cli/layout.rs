@@ -1,11 +1,6 @@
-//! Columns and paragraphs. A pipe gets each paragraph as one line; on a terminal it is wrapped to the terminal's width.
+//! Columns. How wide a line may be is the terminal's matter: [`fit`](super::fit).
 
 use comfy_table::{CellAlignment, ColumnConstraint, Table, Width};
-use console::Term;
-use textwrap::{Options, WordSeparator, WordSplitter};
-
-/// A terminal narrower than this is written to as if it were so wide.
-const NARROWEST: u16 = 40;
 
 /// Rows of plain text without borders: names to the left, figures to the right. `widths`: the least of each column, with the
 /// blanks before a figure; a longer cell makes its column wider.
@@ -39,27 +34,6 @@ fn plain<const N: usize>(rows: impl IntoIterator<Item = [String; N]>) -> Table {
     table
 }
 
-/// A paragraph behind an indent, for stdout.
-pub fn paragraph(indent: &str, text: &str) -> String {
-    let terminal = Term::stdout();
-    let width = terminal.size_checked().map(|(_, columns)| columns);
-    wrapped(indent, text, width.filter(|_| terminal.is_term()))
-}
-
-/// None: as one line.
-fn wrapped(indent: &str, text: &str, width: Option<u16>) -> String {
-    let Some(width) = width else {
-        return format!("{indent}{text}\n");
-    };
-    let options = Options::new(usize::from(width.max(NARROWEST)))
-        .initial_indent(indent)
-        .subsequent_indent(indent)
-        .break_words(false)
-        .word_separator(WordSeparator::AsciiSpace)
-        .word_splitter(WordSplitter::NoHyphenation);
-    textwrap::fill(text, options) + "\n"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,17 +52,5 @@ mod tests {
         qa                             4
         an-agent-with-a-long-name     12
         ");
-    }
-
-    #[test]
-    fn a_paragraph_is_one_line_in_a_pipe_and_wrapped_on_a_terminal() {
-        let text = "get_execution, get_workflow, list_executions, list_versions, list_workflows";
-        assert_eq!(wrapped("  ", text, None), format!("  {text}\n"));
-        insta::assert_snapshot!(wrapped("  ", text, Some(45)), @r"
-        get_execution, get_workflow,
-        list_executions, list_versions,
-        list_workflows
-        ");
-        assert_eq!(wrapped("  ", text, Some(3)), wrapped("  ", text, Some(40)));
     }
 }

@@ -14,6 +14,7 @@ mod declared;
 mod error;
 #[cfg(test)]
 mod events_tests;
+mod fit;
 mod folder_trust;
 mod given;
 mod guessed;

@@ -3,6 +3,7 @@
 
 use super::args::{Color, Global, OutputFormat};
 use super::error::{CliError, Exit};
+use super::fit;
 use super::streams;
 #[cfg(feature = "full")]
 use crate::trust::InForce;
@@ -153,11 +154,30 @@ impl Output {
     }
 
     fn answer_text(&self, text: &str) -> Result<(), CliError> {
+        write_bytes(fit::for_stdout(&self.whole_lines(text)).as_bytes())
+    }
+
+    fn whole_lines(&self, text: &str) -> String {
         let mut text = self.shown(text);
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
-        write_bytes(text.as_bytes())
+        text
+    }
+
+    /// The same as [`Output::answer`] for what is a document of its own (JSON, a picture, a page with code): its lines stay as
+    /// they are, on a terminal too.
+    pub fn document(
+        &self,
+        text: impl FnOnce() -> String,
+        json: impl FnOnce() -> Value,
+    ) -> Result<Exit, CliError> {
+        if !self.is_text() {
+            return self.answer(Exit::Complete, String::new, json);
+        }
+        write_bytes(self.whole_lines(&text()).as_bytes())?;
+        told(streams::finish_answer())?;
+        Ok(Exit::Complete)
     }
 
     /// Whole, or as the last line of a stream.
@@ -229,8 +249,8 @@ impl Output {
         streams::tell(&format!("{}\n", self.told(text)));
     }
 
-    /// The error line, its hints, and in JSON formats an error object on stdout.
-    pub fn error(&self, error: &CliError) {
+    /// The error line and its hints, where the answer on stdout says the same.
+    pub fn mistake(&self, error: &CliError) {
         streams::tell(&format!(
             "{} {}\n",
             console::style("error:").for_stderr().red().bold(),
@@ -241,6 +261,11 @@ impl Output {
             let label = console::style("hint:").for_stderr().cyan();
             streams::tell(&format!("{label} {hint}\n"));
         }
+    }
+
+    /// The same, and in JSON formats an error object on stdout.
+    pub fn error(&self, error: &CliError) {
+        self.mistake(error);
         if self.format != OutputFormat::Text {
             let object = json!({"type": "result", "error": {"message": error.message, "hints": error.hints}, "exit_code": error.exit.code()});
             let line = self.json_line(object);

@@ -4,6 +4,7 @@
 //! stderr loses what nobody reads, and says how much; a stderr that is gone is nobody's concern. Of stdout nothing is lost: the
 //! end of the program waits for its reader. A reader that has gone is no error; any other failure is one.
 
+use super::fit;
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
@@ -31,7 +32,7 @@ static ERR: Stream = Stream::new(own_stderr, MOST_ERR, Kind::Remarks);
 /// A remark: waits for nobody, and never fails.
 pub(super) fn tell(text: &str) {
     OUT.settle(Some(GLANCE));
-    ERR.push(text.as_bytes());
+    ERR.push(fit::for_stderr(text).as_bytes());
     ERR.settle(Some(GLANCE));
 }
 

@@ -2,7 +2,6 @@
 
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
-use crate::cli::layout::paragraph;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
@@ -43,8 +42,8 @@ pub fn agents(root: &Path, command: &AgentsCommand, out: &Output) -> Result<Exit
                     .values()
                     .map(|a| {
                         let tools = pack.policy.allowed_tools(&a.name).join(", ");
-                        let about = paragraph("  ", &plain_long(&a.description));
-                        format!("{} ({})\n{about}{}", style(&a.name).bold(), a.tier.name(), paragraph("  ", &format!("tools: {tools}")))
+                        let about = plain_long(&a.description);
+                        format!("{} ({})\n  {about}\n  tools: {tools}\n", style(&a.name).bold(), a.tier.name())
                     })
                     .collect()
             },

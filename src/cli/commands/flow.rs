@@ -46,11 +46,7 @@ pub fn flow(root: &Path, command: &FlowCommand, out: &Output) -> Result<Exit, Cl
         }
         FlowCommand::Graph => {
             let graph = flow::mermaid(&pack.flow);
-            out.answer(
-                Exit::Complete,
-                || graph.clone(),
-                || json!({"mermaid": graph}),
-            )
+            out.document(|| graph.clone(), || json!({"mermaid": graph}))
         }
     }
 }

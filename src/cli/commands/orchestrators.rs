@@ -67,11 +67,7 @@ pub fn orchestrators(
             let pack = with(root, name.as_deref(), out)?;
             let graph = pack.flows.get(ORCHESTRATOR);
             let graph = graph.map_or_else(String::new, |loaded| flow::mermaid(&loaded.flow));
-            out.answer(
-                Exit::Complete,
-                || graph.clone(),
-                || json!({"mermaid": graph}),
-            )
+            out.document(|| graph.clone(), || json!({"mermaid": graph}))
         }
         OrchestratorsCommand::New { file, like } => new(root, file, like.as_deref(), out),
     }

@@ -1,7 +1,6 @@
 //! `agentctl policy show|check`: who may do what, and by which rule.
 
 use crate::cli::error::{CliError, Exit};
-use crate::cli::layout::paragraph;
 use crate::cli::output::Output;
 use crate::cli::session;
 use agentctl_base::decision::Decision;
@@ -55,7 +54,7 @@ pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit
                     let mut text = String::new();
                     for (role, tools) in &matrix {
                         let tools = if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") };
-                        text.push_str(&format!("{}\n{}", style(role).bold(), paragraph("  ", &tools)));
+                        text.push_str(&format!("{}\n  {tools}\n", style(role).bold()));
                     }
                     text.push_str(&format!("\nlimits: {}\n", json!(pack.policy.limits())));
                     text

@@ -80,8 +80,7 @@ pub fn schema(args: &SchemaArgs, out: &Output) -> Result<Exit, CliError> {
                 .hint(format!("there are: {}", names.join(", "))),
         );
     };
-    out.answer(
-        Exit::Complete,
+    out.document(
         || found.text.to_owned(),
         || serde_json::from_str(found.text).unwrap_or(Value::Null),
     )

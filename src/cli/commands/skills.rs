@@ -1,7 +1,6 @@
 //! `agentctl skills list|show`: the skills of the pack.
 
 use crate::cli::error::{CliError, Exit};
-use crate::cli::layout::paragraph;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
@@ -46,8 +45,8 @@ pub fn skills(root: &Path, command: &SkillsCommand, out: &Output) -> Result<Exit
                     pack.skills
                         .iter()
                         .map(|s| {
-                            let about = paragraph("  ", &plain_long(&s.description));
-                            format!("{} [{}] {}\n{about}", style(&s.name).bold(), users(&s.name).join(", "), style(origin(&s.source)).dim())
+                            let about = plain_long(&s.description);
+                            format!("{} [{}] {}\n  {about}\n", style(&s.name).bold(), users(&s.name).join(", "), style(origin(&s.source)).dim())
                         })
                         .collect()
                 },
@@ -65,16 +64,14 @@ pub fn skills(root: &Path, command: &SkillsCommand, out: &Output) -> Result<Exit
                         .place
                         .read(file)
                         .map_err(|e| CliError::usage(e.to_string()))?;
-                    out.answer(
-                        Exit::Complete,
+                    out.document(
                         || text.clone(),
                         || json!({"skill": name, "file": file, "text": text}),
                     )
                 }
                 None => {
                     let files = skill.place.files();
-                    out.answer(
-                        Exit::Complete,
+                    out.document(
                         || {
                             let more = if files.is_empty() {
                                 String::new()

@@ -5,7 +5,6 @@ mod sync;
 
 use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
-use crate::cli::layout::paragraph;
 use crate::cli::output::Output;
 use agentctl_n8n::catalog::{self, Catalog, Lookup, NodeDescription};
 use clap::Subcommand;
@@ -172,7 +171,7 @@ fn show(node: &NodeDescription, out: &Output) -> Result<Exit, CliError> {
             for (resource, list) in &operations {
                 let names: Vec<&str> = list.iter().map(|(value, _)| value.as_str()).collect();
                 let line = format!("{}: {}", resource.as_deref().unwrap_or("-"), names.join(", "));
-                text.push_str(&paragraph("  ", &line));
+                text.push_str(&format!("  {line}\n"));
             }
             if let Some((resource, list)) = operations.first() {
                 let resource = resource.as_deref().map(|r| format!(" --resource {r}")).unwrap_or_default();

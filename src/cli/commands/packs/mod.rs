@@ -6,7 +6,6 @@ mod test;
 
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
-use crate::cli::layout::paragraph;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
@@ -77,11 +76,7 @@ pub fn packs(root: &Path, command: &PacksCommand, out: &Output) -> Result<Exit, 
         PacksCommand::Graph { pack } => {
             let pack = session::named_pack(root, pack, out)?;
             let graph = flow::mermaid(&pack.flow);
-            out.answer(
-                Exit::Complete,
-                || graph.clone(),
-                || json!({"mermaid": graph}),
-            )
+            out.document(|| graph.clone(), || json!({"mermaid": graph}))
         }
     }
 }
@@ -105,7 +100,7 @@ fn list(root: &Path, out: &Output) -> Result<Exit, CliError> {
                     Ok(pack) => plain_long(&pack.manifest.title),
                     Err(error) => plain_long(&format!("broken: {error}")),
                 };
-                format!("{head}\n{}", paragraph("  ", &about))
+                format!("{head}\n  {about}\n")
             });
             lines.collect()
         },
@@ -137,7 +132,7 @@ fn show(pack: &Pack, out: &Output) -> Result<Exit, CliError> {
         || {
             let mut text = format!("{}: {}\n", style(&manifest.name).bold(), plain_long(&manifest.title));
             if !manifest.description.is_empty() {
-                text += &paragraph("  ", &plain_long(&manifest.description));
+                text += &format!("  {}\n", plain_long(&manifest.description));
             }
             for (what, list) in [
                 ("begins with the flow", manifest.entry.clone()),

@@ -1,0 +1,147 @@
+//! Lines on a terminal: one that is too long goes on below itself at the next word, under its own margin. All text for people comes
+//! through here on its way to a terminal; a pipe gets each line whole.
+
+use console::{Term, measure_text_width};
+use std::borrow::Cow;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+
+/// A terminal narrower than this is written to as if it were so wide.
+const NARROWEST: u16 = 20;
+
+/// How far a line goes on to the right of where it began.
+const HANGING: &str = "  ";
+
+/// As stdout shows it.
+pub fn for_stdout(text: &str) -> Cow<'_, str> {
+    on(&Term::stdout(), text)
+}
+
+/// As stderr shows it.
+pub fn for_stderr(text: &str) -> Cow<'_, str> {
+    on(&Term::stderr(), text)
+}
+
+fn on<'a>(terminal: &Term, text: &'a str) -> Cow<'a, str> {
+    match terminal.size_checked().filter(|_| terminal.is_term()) {
+        Some((_, columns)) => fitted(text, columns),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// The text with no line longer than `width`, but for words that are longer themselves: a path or an address stays one word.
+pub fn fitted(text: &str, width: u16) -> Cow<'_, str> {
+    let width = usize::from(width.max(NARROWEST));
+    if text.lines().all(|line| measure_text_width(line) <= width) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    for line in text.split_inclusive('\n') {
+        let (line, end) = match line.strip_suffix('\n') {
+            Some(line) => (line, "\n"),
+            None => (line, ""),
+        };
+        if measure_text_width(line) <= width {
+            out.push_str(line);
+        } else {
+            out.push_str(&folded(line, width));
+        }
+        out.push_str(end);
+    }
+    Cow::Owned(out)
+}
+
+fn folded(line: &str, width: usize) -> String {
+    let (margin, rest) = margin(line);
+    let mut below: String = margin.chars().map(continued).collect();
+    below.push_str(HANGING);
+    // A margin that leaves no room is none.
+    if measure_text_width(&below) > width / 2 {
+        below = HANGING.to_owned();
+    }
+    let options = Options::new(width)
+        .initial_indent(margin)
+        .subsequent_indent(&below)
+        .break_words(false)
+        .wrap_algorithm(WrapAlgorithm::FirstFit)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::fill(rest, options)
+}
+
+/// Blanks and the strokes of a tree, which stand before the words of a line.
+fn margin(line: &str) -> (&str, &str) {
+    let end = line.find(|c: char| c != ' ' && !is_stroke(c));
+    line.split_at_checked(end.unwrap_or(line.len()))
+        .unwrap_or(("", line))
+}
+
+fn is_stroke(c: char) -> bool {
+    matches!(c, '│' | '├' | '└' | '─')
+}
+
+/// What stands below a character of the margin: a branch goes on to the next one.
+fn continued(c: char) -> char {
+    match c {
+        '│' | '├' => '│',
+        _ => ' ',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_long_line_goes_on_under_its_own_margin() {
+        let text = "file: workflows/a.json (imports into n8n as it is)\n  - [GitHub: Get many] connect a credential: GitHub API\n├─ Success → Collect into one item · aggregate (all of them)\n│  └─ Slack: Send message · slack (message, post, #dev)\nshort\n";
+        insta::assert_snapshot!(fitted(text, 30), @"
+        file: workflows/a.json
+          (imports into n8n as it is)
+          - [GitHub: Get many] connect
+            a credential: GitHub API
+        ├─ Success → Collect into one
+        │    item · aggregate (all of
+        │    them)
+        │  └─ Slack: Send message ·
+        │       slack (message, post,
+        │       #dev)
+        short
+        ");
+        assert_eq!(fitted(text, 200), text);
+        let address = "see https://example.com/a/very/long/path/that/stays/one/word there";
+        insta::assert_snapshot!(fitted(address, 30), @"
+        see
+          https://example.com/a/very/long/path/that/stays/one/word
+          there
+        ");
+    }
+
+    #[test]
+    fn colours_take_no_room() {
+        let text = "\u{1b}[1mbold words\u{1b}[0m and some more";
+        assert_eq!(fitted(text, 24), text);
+        assert_eq!(
+            fitted(text, 20),
+            "\u{1b}[1mbold words\u{1b}[0m and some\n  more"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn only_blanks_become_line_ends(text in "[ a-z│├└─\n]{0,200}", width in 1u16..80) {
+            let words = |text: &str| -> Vec<String> {
+                let ends = |c: char| c.is_whitespace() || is_stroke(c);
+                text.split(ends).filter(|w| !w.is_empty()).map(str::to_owned).collect()
+            };
+            let fitted = fitted(&text, width);
+            prop_assert_eq!(words(&fitted), words(&text));
+            for line in fitted.lines() {
+                let (margin, rest) = margin(line);
+                let room = usize::from(width.max(NARROWEST));
+                let is_one = !rest.trim().contains(' ');
+                prop_assert!(measure_text_width(line.trim_end()) <= room || is_one, "{margin:?} {line:?}");
+            }
+        }
+    }
+}
