@@ -358,6 +358,8 @@ fn case_331_nothing_that_a_foreign_git_folder_names_is_run() {
         "*.json filter=evil diff=evil\n",
     );
     assert!(r.git(&["add", "-A"]) && r.git(&["commit", "-q", "-m", "x"]));
+    write(&r.root().join("staged.json"), "[]");
+    assert!(r.git(&["add", "staged.json"]));
     write(&r.root().join("edited.json"), "[]");
     write(&r.root().join("new.json"), "[]");
     // The index does not know any more that this one is the same: git would look, through the filter.
@@ -408,24 +410,30 @@ fn case_331_nothing_that_a_foreign_git_folder_names_is_run() {
     ] {
         assert!(r.git(&["config", key, &value]), "{key}");
     }
-    let since = |rev: &str| {
-        let args = ["qa", "--output-format", "json", "--changed-since", rev, "."];
+    let qa = |which: &[&str]| {
+        let args = [&["qa", "--output-format", "json", "."], which].concat();
         let mut command = in_force(&r.root(), &r.dir.path().join("home"), &args);
         command
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CONFIG_GLOBAL", "/dev/null");
         ran(command)
     };
-    let (_, stdout, stderr) = since("HEAD");
+    let (_, stdout, stderr) = qa(&["--changed-since", "HEAD"]);
     let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}: {stderr}"));
     assert_eq!(
         report["summary"]["skipped"],
-        json!(["./edited.json", "./new.json"]),
+        json!(["./edited.json", "./new.json", "./staged.json"]),
         "{stdout}"
     );
     // A commit that is not here is not fetched.
-    let (code, _, stderr) = since(&"1".repeat(40));
+    let (code, _, stderr) = qa(&["--changed-since", &"1".repeat(40)]);
     assert_eq!(code, 2, "{stderr}");
+    let (code, stdout, stderr) = qa(&["--staged"]);
+    let report: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{e}: {stderr}"));
+    assert_eq!(
+        (code, &report["summary"]["skipped"]),
+        (0, &json!(["./staged.json"]))
+    );
     assert_eq!(r.left(), [""; 0]);
 
     // It is a trap: git by itself runs what it finds.

@@ -3,7 +3,8 @@
 use crate::attack::ran;
 use crate::trust::{AGENT, Cloned, REQUEST};
 use agentctl_host::home::{Home, NoHome, lies_in};
-use agentctl_qa::changed::{self, GitError};
+use agentctl_qa::changed;
+use agentctl_qa::git::GitError;
 use agentctl_qa::source;
 use std::path::Path;
 use std::process::{Command, Stdio};

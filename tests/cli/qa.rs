@@ -325,3 +325,62 @@ fn only_what_a_branch_changed_is_checked() {
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("fetch-depth"), "{}", ran.stderr);
 }
+
+#[cfg(unix)]
+#[test]
+fn the_hook_checks_what_is_staged_and_nothing_beside_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let project = Project::new();
+    git(&project, &["init", "-q", "-b", "main"]);
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let binary = std::path::Path::new(env!("CARGO_BIN_EXE_agentctl"));
+    let hook = format!(
+        "#!/bin/sh\nPATH='{}':$PATH exec '{}' .\n",
+        binary.parent().unwrap().display(),
+        root.join("packaging/hook").display()
+    );
+    project.write(".git/hooks/pre-commit", &hook);
+    let may_run = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(project.file(".git/hooks/pre-commit"), may_run).unwrap();
+    let commit = |args: &[&str]| {
+        let commit = std::process::Command::new("git")
+            .current_dir(project.path())
+            .env("HOME", project.path())
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.com"])
+            .args(["-c", "core.hooksPath=.git/hooks"])
+            .args(["commit", "-q", "-m", "x"])
+            .args(args)
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&commit.stdout).into_owned()
+            + &String::from_utf8_lossy(&commit.stderr);
+        (commit.status.success(), told)
+    };
+    let (good, bad) = (workflow("https://x.test"), workflow(""));
+    project.write("README", "x");
+    project.write("w/untracked.json", &bad);
+    git(&project, &["add", "README"]);
+    let (is_made, told) = commit(&[]);
+    assert!(is_made, "{told}");
+    // Staged broken, repaired in the folder only.
+    project.write("w/a.json", &bad);
+    git(&project, &["add", "w/a.json"]);
+    project.write("w/a.json", &good);
+    let (is_made, told) = commit(&[]);
+    assert!(!is_made && told.contains("./w/a.json"), "{told}");
+    // Staged whole, broken in the folder afterwards.
+    git(&project, &["add", "w/a.json"]);
+    project.write("w/a.json", &bad);
+    let (is_made, told) = commit(&[]);
+    assert!(is_made, "{told}");
+    // These two have an index of their own, which says what the commit will hold.
+    let (is_made, told) = commit(&["w/a.json"]);
+    assert!(!is_made && told.contains("./w/a.json"), "{told}");
+    let (is_made, told) = commit(&["-a"]);
+    assert!(!is_made && told.contains("./w/a.json"), "{told}");
+    project.write("w/b.json", &bad);
+    git(&project, &["add", "w/b.json"]);
+    project.write("w/a.json", &workflow("https://y.test"));
+    let (is_made, told) = commit(&["w/a.json"]);
+    assert!(is_made, "{told}");
+}

@@ -1,20 +1,24 @@
 //! Checking workflow files for people and for CI: which files, what is wrong with each and where, what is known or waived,
 //! what can be fixed, and the forms in which CI systems read it.
 //!
-//! `source` and `changed` read files and ask git, `check` reads and (for fixes) writes the files under check; the rest is
+//! `source`, `changed` and `staged` read files and ask git, `check` reads and (for fixes) writes the files under check; the rest is
 //! pure. Nothing here prints, and no file's trouble stops the others from being checked.
 
 pub mod baseline;
 pub mod changed;
 pub mod check;
 pub mod document;
+pub mod git;
 mod mend;
 mod place;
 pub mod report;
 mod rewrite;
 pub mod rules;
 mod scan;
+#[cfg(test)]
+mod scratch;
 pub mod source;
+pub mod staged;
 pub mod summary;
 pub mod waiver;
 

@@ -3,6 +3,7 @@
 
 use super::place::Place;
 use super::rules;
+use super::staged::Blob;
 use agentctl_host::files::{open_given, plain_path};
 use std::collections::HashSet;
 use std::io::Read;
@@ -20,10 +21,20 @@ pub struct Source {
     pub path: PathBuf,
     /// Named by the user (and not found by walking a folder): it must be a workflow.
     pub named: bool,
-    /// Why it cannot be read, when that is known already.
-    pub fault: Option<String>,
-    /// The text of one that is no file; then the path only names it.
-    pub text: Option<String>,
+    pub content: Content,
+}
+
+/// Where a source's text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// In the file of its path.
+    File,
+    /// Here; the path only names it.
+    Text(String),
+    /// In git's index; the file of its path may say something else by now, or be gone.
+    Staged(Blob),
+    /// Nowhere: why it cannot be read.
+    Missing(String),
 }
 
 /// A path that names nothing.
@@ -45,15 +56,14 @@ impl Source {
         Source {
             path: path.to_owned(),
             named: true,
-            fault: None,
-            text: None,
+            content: Content::File,
         }
     }
 
     /// A text from elsewhere, and what it is called.
     pub fn held(path: PathBuf, text: String) -> Self {
         Source {
-            text: Some(text),
+            content: Content::Text(text),
             ..Source::named(&path)
         }
     }
@@ -94,34 +104,35 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) {
     for entry in entries.into_iter().filter_entry(wanted) {
         match entry {
             Ok(entry) => {
-                let is_json = entry
-                    .path()
-                    .extension()
-                    .is_some_and(|e| e.eq_ignore_ascii_case("json"));
-                if is_json && entry.file_type().is_file() {
+                let is_file = is_json(entry.path()) && entry.file_type().is_file();
+                if is_file {
                     sources.push(Source {
                         path: entry.into_path(),
                         named: false,
-                        fault: None,
-                        text: None,
+                        content: Content::File,
                     });
                 }
             }
             Err(error) => sources.push(Source {
                 path: error.path().unwrap_or(folder).to_owned(),
                 named: true,
-                fault: Some(
+                content: Content::Missing(
                     error
                         .io_error()
                         .map_or_else(|| error.to_string(), ToString::to_string),
                 ),
-                text: None,
             }),
         }
     }
 }
 
-fn passed_over(folder: &Path) -> bool {
+/// Of the files of a folder these are looked at.
+pub(super) fn is_json(file: &Path) -> bool {
+    file.extension()
+        .is_some_and(|e| e.eq_ignore_ascii_case("json"))
+}
+
+pub(super) fn passed_over(folder: &Path) -> bool {
     let name = folder.file_name().and_then(|n| n.to_str()).unwrap_or("");
     name.starts_with('.') || PASSED_OVER.contains(&name) || folder.ends_with("memory/runs")
 }
@@ -161,23 +172,22 @@ pub fn read(source: &Source) -> Result<String, Fault> {
             Place::START,
         )
     };
-    if let Some(why) = &source.fault {
-        return Err(unreadable(why));
-    }
-    if let Some(text) = &source.text {
-        return Ok(text.clone());
-    }
-    let bytes = if source.is_stdin() {
-        bounded(std::io::stdin().lock(), 0)
-    } else {
-        open_given(&source.path).and_then(|file| {
-            let size = file.metadata().map_or(0, |m| m.len());
-            bounded(file, size)
-        })
+    let bytes = match &source.content {
+        Content::Missing(why) => return Err(unreadable(why)),
+        Content::Text(text) => return Ok(text.clone()),
+        Content::Staged(blob) => blob.read().map_err(|e| unreadable(&e.to_string()))?,
+        Content::File if source.is_stdin() => {
+            bounded(std::io::stdin().lock(), 0).map_err(|e| unreadable(&e.to_string()))?
+        }
+        Content::File => open_given(&source.path)
+            .and_then(|file| {
+                let size = file.metadata().map_or(0, |m| m.len());
+                bounded(file, size)
+            })
+            .map_err(|e| unreadable(&e.to_string()))?,
     };
     match bytes {
-        Err(error) => Err(unreadable(&error.to_string())),
-        Ok(Bytes::TooMany(known)) => {
+        Bytes::TooMany(known) => {
             let size = known.map_or_else(String::new, |n| format!("is {} MB; ", n / 1_000_000));
             let message = format!(
                 "{size}files over {} MB are not checked (n8n takes at most 16 MB unless N8N_PAYLOAD_SIZE_MAX says otherwise); pinned data is the usual reason: remove it",
@@ -185,11 +195,11 @@ pub fn read(source: &Source) -> Result<String, Fault> {
             );
             Err(Fault::new(rules::TOO_LARGE, message, Place::START))
         }
-        Ok(Bytes::All(bytes)) => decoded(bytes),
+        Bytes::All(bytes) => decoded(bytes),
     }
 }
 
-enum Bytes {
+pub(super) enum Bytes {
     All(Vec<u8>),
     /// With the size, where it is known.
     TooMany(Option<u64>),

@@ -46,12 +46,7 @@ fn fault_of(bytes: &[u8]) -> (String, usize, usize) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("w.json");
     std::fs::write(&path, bytes).unwrap();
-    let source = Source {
-        path,
-        named: true,
-        fault: None,
-        text: None,
-    };
+    let source = Source::named(&path);
     let fault = read(&source).and_then(|text| parse(&text)).unwrap_err();
     (fault.message, fault.place.line, fault.place.column)
 }
@@ -114,12 +109,7 @@ fn a_file_that_is_too_large_is_not_read() {
         .unwrap()
         .set_len(MAX_BYTES + 1)
         .unwrap(); // sparse: no disk is used
-    let source = Source {
-        path,
-        named: true,
-        fault: None,
-        text: None,
-    };
+    let source = Source::named(&path);
     let fault = read(&source).unwrap_err();
     assert_eq!(fault.code, "agentctl/file-too-large");
     assert!(

@@ -152,8 +152,8 @@ fn all(
     catalog: &'static Catalog,
     out: &Output,
 ) -> Result<Vec<Shown>, CliError> {
-    let text = held.text.as_deref().unwrap_or_default();
-    let document = source::parse(text).map_err(|fault| wrong(held, &fault))?;
+    let read = source::read(held).and_then(|text| source::parse(&text));
+    let document = read.map_err(|fault| wrong(held, &fault))?;
     let waivers = settings::waivers(root)?;
     let check = Check {
         catalog,

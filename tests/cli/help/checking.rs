@@ -91,6 +91,10 @@ fn qa() {
           --changed-since <REV>
               Only files that differ from where the branch left this git revision
 
+          --staged
+              Only what the next commit would add or change, as it is staged, whatever stands in the
+              folder beside it
+
     Examples:
       agentctl qa workflows/
       agentctl qa --output-format json --fail-on warning flow.json

@@ -32,15 +32,15 @@ pub struct QaArgs {
     pub paths: Vec<PathBuf>,
     #[cfg(feature = "full")]
     /// A workflow of the connected n8n, by id or name, instead of files; n8n is only read
-    #[arg(long, value_name = "ID", conflicts_with_all = ["paths", "fix", "changed_since"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["paths", "fix", "changed_since", "staged"])]
     pub workflow: Vec<String>,
     #[cfg(feature = "full")]
     /// All workflows of the connected n8n
-    #[arg(long, conflicts_with_all = ["paths", "fix", "changed_since", "workflow", "tag"])]
+    #[arg(long, conflicts_with_all = ["paths", "fix", "changed_since", "staged", "workflow", "tag"])]
     pub all: bool,
     #[cfg(feature = "full")]
     /// The workflows of the connected n8n that have this tag
-    #[arg(long, value_name = "TAG", conflicts_with_all = ["paths", "fix", "changed_since", "workflow"])]
+    #[arg(long, value_name = "TAG", conflicts_with_all = ["paths", "fix", "changed_since", "staged", "workflow"])]
     pub tag: Option<String>,
     /// Print what a code means, with examples and the fix, and check nothing
     #[arg(long, value_name = "CODE", exclusive = true)]
@@ -75,6 +75,9 @@ pub struct QaArgs {
     /// Only files that differ from where the branch left this git revision
     #[arg(long, value_name = "REV")]
     pub changed_since: Option<String>,
+    /// Only what the next commit would add or change, as it is staged, whatever stands in the folder beside it
+    #[arg(long, conflicts_with_all = ["changed_since", "fix"])]
+    pub staged: bool,
 }
 
 /// A form in which CI reads the findings.

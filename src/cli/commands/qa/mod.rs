@@ -16,9 +16,11 @@ use agentctl_n8n::finding::Finding;
 use agentctl_qa::baseline::{Baseline, Known};
 use agentctl_qa::changed;
 use agentctl_qa::check::{Check, Checked, FixMode, Outcome, State};
+use agentctl_qa::git::{self, GitError};
 use agentctl_qa::report::json;
 use agentctl_qa::rules;
 use agentctl_qa::source::{self, Source};
+use agentctl_qa::staged::{self, StagedError};
 use agentctl_qa::summary::{Summary, Threshold};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -257,8 +259,7 @@ fn explain(code: &str, out: &Output) -> Result<Exit, CliError> {
         return Err(CliError::usage(format!("{code:?} is a family of codes"))
             .hint("docs/validation.md lists the codes"));
     };
-    out.answer(
-        Exit::Complete,
+    out.document(
         || rule.page.to_owned(),
         || json!({"code": rule.code, "severity": rule.severity, "reason": rule.reason, "page": rule.page}),
     )
@@ -267,6 +268,9 @@ fn explain(code: &str, out: &Output) -> Result<Exit, CliError> {
 fn sources(args: &QaArgs) -> Result<Vec<Source>, CliError> {
     if args.fix && args.paths.iter().any(|p| p == Path::new("-")) {
         return Err(CliError::usage("stdin cannot be fixed in place").hint("name a file"));
+    }
+    if args.staged {
+        return staged(args);
     }
     let sources = source::collect(&args.paths).map_err(|error| {
         CliError::usage(error.to_string()).hint("name a workflow file or a folder")
@@ -280,14 +284,32 @@ fn sources(args: &QaArgs) -> Result<Vec<Source>, CliError> {
     let Some(rev) = &args.changed_since else {
         return Ok(sources);
     };
-    changed::since(rev, sources, changed::PATIENCE).map_err(|error| {
-        let hint = match error {
-            changed::GitError::NoRevision(_) => "in CI, fetch it first: a shallow clone knows only its own commit (actions/checkout: fetch-depth: 0)",
-            changed::GitError::Waits { .. } => "remove the pipe, or check files without --changed-since",
-            _ => "--changed-since needs git and a repository",
-        };
-        CliError::usage(error.to_string()).hint(hint)
+    changed::since(rev, sources, git::PATIENCE).map_err(|error| of_git(&error, "--changed-since"))
+}
+
+/// What the next commit holds. Inside a hook git says which index that is.
+fn staged(args: &QaArgs) -> Result<Vec<Source>, CliError> {
+    if args.paths.iter().any(|p| p == Path::new("-")) {
+        return Err(CliError::usage("stdin is not staged").hint("name a file or a folder"));
+    }
+    let index = std::env::var_os("GIT_INDEX_FILE").map(PathBuf::from);
+    staged::sources(&args.paths, index.as_deref(), git::PATIENCE).map_err(|error| match error {
+        StagedError::Git(error) => of_git(&error, "--staged"),
+        StagedError::NotThere(_) => {
+            CliError::usage(error.to_string()).hint("name a workflow file or a folder")
+        }
+        StagedError::NoIndex(_) => CliError::usage(error.to_string())
+            .hint("unset GIT_INDEX_FILE, or start from the repository's folder as git does"),
     })
+}
+
+fn of_git(error: &GitError, option: &str) -> CliError {
+    let hint = match error {
+        GitError::NoRevision(_) => "in CI, fetch it first: a shallow clone knows only its own commit (actions/checkout: fetch-depth: 0)".to_owned(),
+        GitError::Waits { .. } => format!("remove the pipe, or check files without {option}"),
+        _ => format!("{option} needs git and a repository"),
+    };
+    CliError::usage(error.to_string()).hint(hint)
 }
 
 fn read_baseline(file: &Path, will_be_written: bool) -> Result<Baseline, CliError> {

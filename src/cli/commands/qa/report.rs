@@ -146,6 +146,9 @@ pub fn text(files: &[Checked], summary: &Summary, args: &QaArgs) -> String {
     if args.changed_since.is_some() && summary.files == 0 {
         out.push_str("no workflow was changed\n");
     }
+    if args.staged && summary.files == 0 {
+        out.push_str("no workflow is staged\n");
+    }
     out
 }
 
