@@ -12,10 +12,9 @@ use crate::cli::session::{self, Session};
 use crate::cli::traces::Traces;
 use crate::cli::{catalog_file, model_choice, report};
 use agentctl_base::question::Outcome;
-use agentctl_engine::nearest::nearest;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{
-    self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport,
+    self, Asker, Budgets, LimitOverrides, Resume, RunError, RunOptions, RunReport, UnusedAnswer,
 };
 use agentctl_host::files::read_regular;
 use agentctl_n8n::catalog::Catalog;
@@ -91,7 +90,6 @@ pub fn look_and_activate(
         Start::Resume(run, _) => Some(run.as_deref()),
         Start::Answer(run, ..) => Some(Some(run.as_str())),
     };
-    let given_ahead = given_ahead(&start);
     let traces = Traces::start(session, resumed, out);
     let mut observer = RunObserver::new(out, session.tape.clone()).traced(traces);
     let progress = observer.progress.clone();
@@ -126,12 +124,10 @@ pub fn look_and_activate(
         (ended, held)
     })?;
     progress.finish();
-    let asked = std::mem::take(&mut observer.asked);
     if let Some(error) = observer.finish() {
         return Err(error);
     }
     let report = ended.map_err(|e| session::run_error(&e))?;
-    tell_unused(&given_ahead, &asked, out);
     if let Some(tape) = &session.tape {
         let is_over = matches!(
             report.outcome,
@@ -159,26 +155,38 @@ pub fn look_and_activate(
         return Ok((session::exit_of(&report), terminal.look));
     }
     let exit = tell(root, &report, held, explains, out)?;
+    if let Some(mistake) = unused_answers(&report) {
+        out.mistake(&mistake);
+    }
     Ok((exit, terminal.look))
 }
 
-/// What a new run was told before it asked, by id or topic. One that goes on may have asked before.
-fn given_ahead(start: &Start) -> Vec<String> {
-    match start {
-        Start::New(options) => options.answering.answers.keys().cloned().collect(),
-        Start::Resume(..) | Start::Answer(..) => Vec::new(),
-    }
-}
-
-/// An answer that no question took may be a misspelt one.
-fn tell_unused(given: &[String], asked: &[String], out: &Output) {
-    for key in given.iter().filter(|key| !asked.contains(key)) {
-        let near = nearest(key, asked.iter().map(String::as_str));
-        out.note(&format!(
-            "the answer {:?} was not used: no question has this id or topic{near}",
-            plain(key)
-        ));
-    }
+/// The answers that no question took, as the mistake that they are; None: there are none.
+fn unused_answers(report: &RunReport) -> Option<CliError> {
+    let (first, more) = report.unused_answers.split_first()?;
+    let named = |unused: &UnusedAnswer| {
+        let meant = unused.meant.as_deref();
+        let meant = meant.map(|m| format!(" (did you mean {:?}?)", plain(m)));
+        format!("{:?}{}", plain(&unused.key), meant.unwrap_or_default())
+    };
+    let all: Vec<String> = std::iter::once(first).chain(more).map(named).collect();
+    let open: Vec<String> = report.questions.iter().map(|q| plain(&q.id)).collect();
+    let error = CliError::usage(format!(
+        "no question has this id or topic, so the answer was not used: {}",
+        all.join(", ")
+    ));
+    Some(match open.as_slice() {
+        [] => error.hint(format!(
+            "no question is open; the run went to its end without it (agentctl runs show {}; agentctl undo takes it back)",
+            report.run_id
+        )),
+        open => error.hint(format!(
+            "open: {}; agentctl answer {} {}=…",
+            open.join(", "),
+            report.run_id,
+            open.first().map_or("ID", String::as_str)
+        )),
+    })
 }
 
 /// The workflow that the run left on the n8n, to be shown; one that cannot be read is shown by its address alone.

@@ -24,8 +24,6 @@ pub struct RunObserver<'a> {
     traces: Traces<'a>,
     /// The call whose result comes next.
     begun: Option<ToolCall>,
-    /// Ids and topics of the questions that were asked.
-    pub asked: Vec<String>,
 }
 
 impl<'a> RunObserver<'a> {
@@ -37,7 +35,6 @@ impl<'a> RunObserver<'a> {
             tape,
             traces: Traces::default(),
             begun: None,
-            asked: Vec::new(),
         }
     }
 
@@ -73,10 +70,6 @@ impl<'a> RunObserver<'a> {
 impl Observer for RunObserver<'_> {
     fn event(&mut self, record: &Record) {
         self.progress.record(record);
-        if let Event::QuestionAsked { question, .. } = &record.event {
-            self.asked
-                .extend([question.id.clone(), question.topic.clone()]);
-        }
         self.keep_on_tape(&record.event);
         self.traces.record(record);
         if let Err(error) = self.out.stream(&record.line()) {

@@ -23,6 +23,16 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
     for reply in &report.messages {
         said(reply, &mut out);
     }
+    if report.taken_back {
+        out.push_str(&format!(
+            "taken back: an undo put back what this run changed; agentctl log {run} shows its changes, agentctl undo {run} --to N brings them back\n",
+            run = report.run_id
+        ));
+        // What was checked and what was left to do is of a workflow that is not there any more.
+        if matches!(report.outcome, Outcome::Complete | Outcome::Draft) {
+            return out;
+        }
+    }
     if report.outcome == Outcome::Draft {
         draft::told(report, &made, &mut out);
     }

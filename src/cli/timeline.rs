@@ -257,3 +257,14 @@ fn ruled(decision: &Decision) -> String {
 pub fn outcome(outcome: Option<Outcome>) -> &'static str {
     outcome.map_or("unfinished", Outcome::name)
 }
+
+/// How a run stands, where an undo may have followed.
+pub fn standing(ended: Option<Outcome>, taken_back: bool) -> String {
+    match taken_back {
+        true => format!("{}, {TAKEN_BACK}", outcome(ended)),
+        false => outcome(ended).to_owned(),
+    }
+}
+
+/// Of a run all of whose changes an undo took back.
+pub const TAKEN_BACK: &str = "taken back";

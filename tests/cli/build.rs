@@ -348,3 +348,49 @@ fn a_project_with_its_own_catalog_gets_versions_that_its_n8n_has() {
     let workflow = project.read_json(&file);
     assert_eq!(workflow["nodes"][1]["typeVersion"], json!(4.1));
 }
+
+/// An answer under a wrong name was not taken: that is a mistake and no success, in a file ahead of the question and behind it.
+#[test]
+fn an_answer_that_no_question_takes_is_a_mistake_of_what_was_typed() {
+    let project = Project::new();
+    let vague = "post our new stuff on social media automatically";
+    project.write("a.json", r#"{"timming": "hourly"}"#);
+    insta::assert_snapshot!(told(&project, &["build", vague, "--answers", "a.json", "--no-input"]), @r#"
+    exit code 2
+    error: no question has this id or topic, so the answer was not used: "timming" (did you mean "timing"?)
+    hint: open: social, source, recipient, timing, action; agentctl answer [RUN] social=…
+    "#);
+    let ran = project.run(&["resume", "--answers", "a.json", "--output-format", "json"]);
+    let report = ran.json();
+    assert_eq!(
+        (ran.code, &report["exit_code"]),
+        (2, &json!(2)),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(
+        report["unused_answers"],
+        json!([{"key": "timming", "meant": "timing"}])
+    );
+    assert_eq!(report["outcome"], "waiting");
+    // It is said of what was given now, not of what was given once.
+    assert_eq!(project.run(&["resume", "--no-input"]).code, 4);
+    insta::assert_snapshot!(told(&project, &["answer", "timming=hourly"]), @r#"
+    exit code 2
+    error: no open question "timming"; did you mean "timing"?; open: social, source, recipient, timing, action
+    "#);
+    // Nothing is asked: the answer was for nothing.
+    let ran = project.run(&["build", "--yes", ORDERS, "--answers", "a.json"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("\"timming\""), "{}", ran.stderr);
+}
+
+/// The exit code and what stderr says of a mistake.
+fn told(project: &Project, args: &[&str]) -> String {
+    let ran = project.run(args);
+    let lines = ran.stderr.lines();
+    let mistake: Vec<&str> = lines
+        .skip_while(|line| !line.starts_with("error:"))
+        .collect();
+    project.without_what_varies(&format!("exit code {}\n{}\n", ran.code, mistake.join("\n")))
+}

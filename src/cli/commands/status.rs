@@ -6,7 +6,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::project;
 use crate::cli::session;
-use crate::cli::timeline::outcome;
+use crate::cli::timeline::standing;
 use agentctl_engine::run;
 use clap::Args;
 use serde_json::json;
@@ -41,7 +41,7 @@ fn println_head(report: &run::RunReport, out: &Output) -> Result<(), CliError> {
                 "run {} · stage {} · {}\n",
                 report.run_id,
                 report.stage,
-                outcome(Some(report.outcome))
+                standing(Some(report.outcome), report.taken_back)
             )
         },
         || json!({}),

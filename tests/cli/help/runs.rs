@@ -280,13 +280,13 @@ fn runs() {
 
               [default: 0]
 
-          --outcome <OUTCOME>
-              Only runs that ended so: complete, draft, waiting, blocked, refused, failed, cancelled …;
-              `open`: running now, or killed
+          --status <STATUS>
+              Only runs that stand so: complete, draft, waiting, blocked, refused, failed, cancelled …;
+              `taken-back` by an undo; `open`: running now, or killed
 
     Examples:
       agentctl runs list
-      agentctl runs list --limit 10 --outcome waiting
+      agentctl runs list --limit 10 --status waiting
     ");
     insta::assert_snapshot!(help("runs show"), @r"
     One run: what was asked, what happened, how it ended

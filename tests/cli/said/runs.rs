@@ -219,9 +219,9 @@ fn status_runs_approvals_and_usage() {
       - [Slack: Send message] connect a credential: Slack API
     next: agentctl build --workflow workflows/orders-over-100-eur-to-slack.json "…" to change it, agentctl undo [RUN] to take it back
     "#);
-    insta::assert_snapshot!(project.said("runs list"), @r"
+    insta::assert_snapshot!(project.said("runs list"), @"
     exit code 0
-    * [RUN]  complete     When a webhook receives an order over 100 EUR, post it to Slack #sales  → orders-over-100-eur-to-slack
+    * [RUN]  [DAY] [TIME]  complete     When a webhook receives an order over 100 EUR, post it to Slack #sales  → orders-over-100-eur-to-slack
     ");
     insta::assert_snapshot!(project.said("runs show no-such-run"), @r#"
     exit code 2

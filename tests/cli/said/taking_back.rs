@@ -190,6 +190,23 @@ fn accept_and_undo() {
     -- stderr --
         orders-over-100-eur-to-slack put back: it was not there before
     ");
+    insta::assert_snapshot!(project.said("status"), @"
+    exit code 0
+    run [RUN] · stage complete · complete, taken back
+    taken back: an undo put back what this run changed; agentctl log [RUN] shows its changes, agentctl undo [RUN] --to N brings them back
+    ");
+    insta::assert_snapshot!(project.said("resume"), @"
+    exit code 0
+    taken back: an undo put back what this run changed; agentctl log [RUN] shows its changes, agentctl undo [RUN] --to N brings them back
+    ");
+    insta::assert_snapshot!(project.said("runs list --status taken-back"), @"
+    exit code 0
+    * [RUN]  [DAY] [TIME]  taken back   When a webhook receives an order over 100 EUR, post it to Slack #sales  → orders-over-100-eur-to-slack
+    ");
+    insta::assert_snapshot!(project.said("runs list --status complete"), @"
+    exit code 0
+    no such runs
+    ");
     let project = Project::new();
     insta::assert_snapshot!(project.said("undo"), @r"
     exit code 2

@@ -10,10 +10,12 @@ use super::{
     plan_tools::{WISH, never_allowed},
     projection, questions,
     reopen::{driver, lock_for, refuse_session, reopen, turn},
+    report::UnusedAnswer,
     run_id,
 };
 use crate::{
     flow::RunLog,
+    nearest,
     store::{Event, Journal, Means, Project, event::JOURNAL_VERSION},
     view::RunView,
 };
@@ -153,14 +155,15 @@ pub async fn advance(
     if let Some(ended) = driver.recorder.view.ended.clone() {
         // It may have been killed between its end and the projections.
         driver.project(project, &ended.message)?;
-        return Ok(projection::report(
+        let report = projection::report(
             driver.pack,
             &driver.recorder.view,
             &driver.recorder.log,
             ended.outcome,
             ended.exit_code,
             ended.message,
-        ));
+        );
+        return Ok(report.with_unused(driver.unused_answers()));
     }
     driver.activate("resume", Some(driver.means()))?;
     driver.carry_on(project).await
@@ -225,8 +228,10 @@ fn match_answers(
             .or_else(|| open.iter().rev().find(|a| a.question.topic == key));
         let Some(asked) = asked else {
             let known: Vec<&str> = open.iter().map(|a| a.question.id.as_str()).collect();
+            let topics = open.iter().map(|a| a.question.topic.as_str());
+            let near = nearest::nearest(&key, known.iter().copied().chain(topics));
             return Err(RunError::Usage(format!(
-                "no open question {key:?}; open: {}",
+                "no open question {key:?}{near}; open: {}",
                 if known.is_empty() {
                     "none".to_owned()
                 } else {
@@ -306,27 +311,25 @@ impl Driver<'_> {
         self.close(project, came_to)
     }
 
-    /// An answer that no question asked for is often a misspelt topic.
-    fn tell_unused_answers(&mut self) {
-        let asked = &self.recorder.view.questions;
-        let unused = |key: &&String| {
-            !asked
-                .iter()
-                .any(|a| a.question.id == **key || a.question.topic == **key)
+    /// What was said with this activation and is the id or topic of no question of the run: often a misspelt one.
+    fn unused_answers(&self) -> Vec<UnusedAnswer> {
+        let view = &self.recorder.view;
+        let said = match view.activation {
+            ..=1 => &self.answering.answers,
+            _ => &self.said_now,
         };
-        let keys: Vec<&str> = self
-            .answering
-            .answers
+        let asked = || {
+            let all = view.questions.iter();
+            all.flat_map(|a| [a.question.id.as_str(), a.question.topic.as_str()])
+        };
+        let unused = said
             .keys()
-            .filter(unused)
-            .map(String::as_str)
-            .collect();
-        if !keys.is_empty() {
-            self.recorder.observer.note(&format!(
-                "no question asked for these answers: {}",
-                keys.join(", ")
-            ));
-        }
+            .filter(|key| !asked().any(|a| a == key.as_str()));
+        let with_meant = unused.map(|key| UnusedAnswer {
+            key: key.clone(),
+            meant: nearest::meant(key, asked()).map(str::to_owned),
+        });
+        with_meant.collect()
     }
 
     /// Ends the activation, syncs, writes the projections, makes the report. After a failed write nothing more is written.
@@ -365,16 +368,15 @@ impl Driver<'_> {
         };
         self.record(ended, true)?;
         self.project(project, &message)?;
-        if came_to? == Stop::Ended {
-            self.tell_unused_answers();
-        }
-        Ok(projection::report(
+        came_to?;
+        let report = projection::report(
             self.pack,
             &self.recorder.view,
             &self.recorder.log,
             outcome,
             exit_code(outcome, cause),
             message,
-        ))
+        );
+        Ok(report.with_unused(self.unused_answers()))
     }
 }

@@ -32,6 +32,9 @@ pub struct RunSummary {
     /// None: running now, or killed.
     pub outcome: Option<Outcome>,
     pub resources: Vec<String>,
+    /// An undo took back all that it changed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub taken_back: bool,
     pub active: bool,
     /// From where on the run is not this user's, and why; None: it is. Such a run is shown and not acted on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -100,6 +103,7 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
                 session: told.session,
                 outcome: told.outcome,
                 resources: told.resources,
+                taken_back: told.taken_back,
                 foreign,
                 broken: None,
             },
@@ -112,6 +116,7 @@ pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
                 session: None,
                 outcome: None,
                 resources: Vec::new(),
+                taken_back: false,
                 foreign: None,
                 broken: Some(e.to_string()),
             },

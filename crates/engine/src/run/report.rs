@@ -17,6 +17,9 @@ pub struct RunReport {
     pub outcome: Outcome,
     /// Why it ended as it did, in words.
     pub message: String,
+    /// An undo took back all that the run changed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub taken_back: bool,
     /// What was made and how it was checked, section by section, as the toolset tells it.
     #[serde(flatten)]
     pub made: Map<String, Value>,
@@ -30,6 +33,9 @@ pub struct RunReport {
     pub output: Option<Value>,
     pub errors: Vec<Value>,
     pub usage: RunUsage,
+    /// Answers that were given ahead and that no question took: with one of them the run did not come to its end as it was meant to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unused_answers: Vec<UnusedAnswer>,
     /// What was lost, as the toolset tells it.
     #[serde(flatten)]
     pub lost: Map<String, Value>,
@@ -61,6 +67,31 @@ pub struct RunReport {
     /// What an agent wrote about the cause. Not part of the JSON.
     #[serde(skip)]
     pub cause: Option<Value>,
+}
+
+/// An answer whose key is the id or topic of no question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnusedAnswer {
+    pub key: String,
+    /// The id or topic of a question that is most like it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meant: Option<String>,
+}
+
+impl RunReport {
+    /// With answers that nothing took: what ended well otherwise, or waits, is a mistake of what was typed.
+    #[must_use]
+    pub(super) fn with_unused(mut self, unused: Vec<UnusedAnswer>) -> RunReport {
+        let is_mild = matches!(
+            self.outcome,
+            Outcome::Complete | Outcome::Draft | Outcome::Waiting
+        );
+        if is_mild && !unused.is_empty() {
+            self.exit_code = 2;
+            self.unused_answers = unused;
+        }
+        self
+    }
 }
 
 /// A message of the run's reply.

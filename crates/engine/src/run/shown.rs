@@ -1,7 +1,7 @@
 //! What is shown of a run by itself, kept beside a long journal (`store::checkpoint`), so that the journal need not be folded again to
 //! show the same. It is shown for the pack and by the agentctl that it was made with; any other makes it anew.
 
-use super::{Cause, Reply, RunReport, exit_code, projection};
+use super::{Cause, Reply, RunReport, UnusedAnswer, exit_code, projection};
 use crate::{
     flow::RunLog,
     pack::Pack,
@@ -31,12 +31,16 @@ struct Whole {
     stage: String,
     outcome: Outcome,
     message: String,
+    taken_back: bool,
     made: Map<String, Value>,
     questions: Vec<Question>,
     messages: Vec<Reply>,
     output: Option<Value>,
     errors: Vec<Value>,
     usage: RunUsage,
+    /// Of an activation, not of the run.
+    #[serde(skip)]
+    unused_answers: Vec<UnusedAnswer>,
     lost: Map<String, Value>,
     policy_loosened: Vec<String>,
     foreign: Option<Foreign>,

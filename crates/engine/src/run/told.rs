@@ -24,6 +24,8 @@ pub(super) struct Told {
     pub over: bool,
     /// What it changed and can claim, by id.
     pub resources: Vec<String>,
+    /// An undo took back all that it changed.
+    pub taken_back: bool,
     pub changes: Vec<Changed>,
     pub snapshots: Vec<SnapshotRef>,
 }
@@ -44,6 +46,7 @@ impl Told {
             outcome: projection::outcome_of(view),
             over: view.ended.is_some(),
             resources: resources.map(str::to_owned).collect(),
+            taken_back: view.is_taken_back(),
             changes: view.changes.clone(),
             snapshots: view.snapshots.clone(),
         }

@@ -84,6 +84,13 @@ impl RunView {
         ids
     }
 
+    /// An undo put back everything that the run changed, as it was before the run.
+    pub fn is_taken_back(&self) -> bool {
+        let changed = self.changed_resources();
+        let is_undone = |id: &&str| self.undone.iter().any(|undone| undone == id);
+        !changed.is_empty() && changed.iter().all(is_undone)
+    }
+
     /// The name that the run last saw for something that it changed.
     pub fn name_of(&self, id: &str) -> Option<&str> {
         let of_it = self.standing().rev();

@@ -329,12 +329,16 @@ fn every_change_is_told_and_what_stands_can_be_claimed() {
     };
     assert_eq!(told(&run), [(2, true), (3, false), (4, true)]);
     assert_eq!(run.changes[2].by, By::Undo);
-    assert_eq!(run.undone, [""; 0]);
+    assert_eq!(
+        (run.undone.as_slice(), run.is_taken_back()),
+        (&[][..], false)
+    );
     assert_eq!(run.name_of("w"), Some("Orders"));
     assert_eq!(run.last_change(Some("w")).unwrap().seq, 4);
     events.push(undone(Some(0)));
     let run = view(events);
     assert_eq!(run.undone, ["w"]);
+    assert!(run.is_taken_back());
     assert_eq!(run.last_change(None).unwrap().seq, 4);
 }
 

@@ -4,7 +4,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::session;
-use crate::cli::timeline::outcome;
+use crate::cli::timeline::{TAKEN_BACK, outcome};
 use crate::cli::words::{LISTED, in_words};
 use agentctl_base::question::Outcome;
 use agentctl_engine::run::{self, RunSummary};
@@ -19,30 +19,45 @@ pub struct ListArgs {
     /// The newest so many; 0: all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 0)]
     pub limit: usize,
-    /// Only runs that ended so: complete, draft, waiting, blocked, refused, failed, cancelled …; `open`: running now, or killed
-    #[arg(long, value_name = "OUTCOME", value_parser = wanted)]
-    pub outcome: Option<Wanted>,
+    /// Only runs that stand so: complete, draft, waiting, blocked, refused, failed, cancelled …; `taken-back` by an undo; `open`: running now, or killed
+    #[arg(long, value_name = "STATUS", value_parser = wanted)]
+    pub status: Option<Wanted>,
 }
 
-/// How a run ended; None: it did not.
-#[derive(Debug, Clone, Copy)]
-pub struct Wanted(Option<Outcome>);
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    Ended(Outcome),
+    Open,
+    TakenBack,
+}
+
+impl Wanted {
+    fn of(run: &RunSummary) -> Wanted {
+        match run.outcome {
+            _ if run.taken_back => Wanted::TakenBack,
+            Some(outcome) => Wanted::Ended(outcome),
+            None => Wanted::Open,
+        }
+    }
+}
 
 fn wanted(typed: &str) -> Result<Wanted, String> {
-    if typed == "open" {
-        return Ok(Wanted(None));
+    match typed {
+        "open" => Ok(Wanted::Open),
+        "taken-back" => Ok(Wanted::TakenBack),
+        other => serde_json::from_value(json!(other))
+            .map(Wanted::Ended)
+            .map_err(|e| format!("{e}, or `open`, `taken-back`")),
     }
-    serde_json::from_value(json!(typed))
-        .map(|outcome| Wanted(Some(outcome)))
-        .map_err(|e| e.to_string())
 }
 
 pub fn list(project: &Project, args: &ListArgs, out: &Output) -> Result<Exit, CliError> {
     let mut runs = run::list(project).map_err(|e| session::run_error(&e))?;
     runs.reverse();
     let is_wanted = |run: &RunSummary| {
-        args.outcome
-            .is_none_or(|w| run.broken.is_none() && run.outcome == w.0)
+        args.status
+            .is_none_or(|wanted| run.broken.is_none() && Wanted::of(run) == wanted)
     };
     let all = runs.len();
     runs.retain(is_wanted);
@@ -79,10 +94,21 @@ fn summary(run: &RunSummary) -> String {
         Some(_) => format!("{}  ", style("foreign").yellow()),
         None => String::new(),
     };
+    let stands = match run.taken_back {
+        true => TAKEN_BACK,
+        false => outcome(run.outcome),
+    };
     format!(
-        "{active} {}  {:<11}  {foreign}{}{made}\n",
+        "{active} {}  {}  {stands:<11}  {foreign}{}{made}\n",
         style(&run.run_id).bold(),
-        outcome(run.outcome),
+        minute(&run.started_at),
         plain(&run.request)
     )
+}
+
+/// A time in UTC as it is read in a list: `2026-11-24 03:50`.
+fn minute(at: &str) -> String {
+    let (day, time) = (at.get(..10), at.get(11..16));
+    let shown = day.zip(time).map(|(day, time)| format!("{day} {time}"));
+    plain(&shown.unwrap_or_default())
 }

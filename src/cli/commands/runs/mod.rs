@@ -7,7 +7,7 @@ mod prune;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
-use crate::cli::timeline::{Detail, Timeline, outcome};
+use crate::cli::timeline::{Detail, Timeline, standing};
 use crate::cli::{project, report, session};
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{self, RunReport, Verified};
@@ -24,7 +24,7 @@ use std::path::Path;
 pub enum RunsCommand {
     /// All runs of the project, newest first
     #[command(
-        after_help = "Examples:\n  agentctl runs list\n  agentctl runs list --limit 10 --outcome waiting"
+        after_help = "Examples:\n  agentctl runs list\n  agentctl runs list --limit 10 --status waiting"
     )]
     List(list::ListArgs),
     /// One run: what was asked, what happened, how it ended
@@ -117,7 +117,7 @@ fn show(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Exit,
                 "run {} · stage {} · {}\n\n{story}\n{}",
                 style(&report.run_id).bold(),
                 report.stage,
-                outcome(Some(report.outcome)),
+                standing(Some(report.outcome), report.taken_back),
                 report::text(&report, None)
             )
         },
