@@ -21,6 +21,8 @@ use evidence::Evidence;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+#[cfg(test)]
+pub(crate) use evidence::ANSWERS_FOR;
 pub(crate) use frames::asks_for_a_step;
 
 /// What became of a word of the request.

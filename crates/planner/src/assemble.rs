@@ -47,6 +47,7 @@ pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
     tables.extend(greet::TABLES.iter().map(|(_, table)| table));
     tables.extend([
         &content::CONTENT,
+        &crate::account::ANSWERS_FOR,
         &happen::EVENTS,
         &measure::VALUES,
         &title::WORDS,

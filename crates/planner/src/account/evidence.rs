@@ -1,7 +1,7 @@
 //! What a workflow shows of what it does: its nodes, their operations, the words of their parameters.
 
 use crate::chart::Item;
-use crate::lex::{Class, Lexicon};
+use crate::lex::{Class, Lexicon, Table};
 use crate::lexicon::{self, ServiceEntry};
 use crate::spot::Kind;
 use crate::time::TimeMeaning;
@@ -9,6 +9,12 @@ use agentctl_n8n::workflow::short_type;
 use agentctl_n8n::{Node, Workflow};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) const ANSWERS_FOR: Table = Table {
+    file: "answers_for.tsv",
+    text: include_str!("../../knowledge/answers_for.tsv"),
+    columns: 2,
+};
 
 /// The evidence of one or two workflows.
 #[derive(Debug, Default)]
@@ -399,60 +405,29 @@ impl Evidence {
 
     /// What answers for a time: a schedule for a rhythm, a wait or an expression with dates for all others.
     pub(super) fn time(&self, means: &TimeMeaning) -> Option<String> {
-        let node = |n: &str| self.nodes.get(n).cloned();
-        let word = |words: &[&str]| words.iter().find_map(|w| self.words.get(*w)).cloned();
-        let dated = || {
-            word(&[
-                "now",
-                "today",
-                "datetime",
-                "date",
-                "plus",
-                "minus",
-                "days",
-                "hours",
-                "minutes",
-                "interval",
-                "after",
-                "before",
-                "timemin",
-                "timemax",
-                "datestart",
-                "current_date",
-                "yesterday",
-            ])
-        };
+        let dated = || self.answers("date");
         match means {
-            TimeMeaning::Schedule { .. } | TimeMeaning::AtTime { .. } => node("scheduleTrigger")
-                .or_else(|| word(&["polltimes", "everyminute", "cronexpression"])),
-            TimeMeaning::Zone { .. } => node("scheduleTrigger").or_else(dated),
-            TimeMeaning::Rate { .. } => {
-                node("wait").or_else(|| word(&["batchinterval", "batching"]))
+            TimeMeaning::Schedule { .. } | TimeMeaning::AtTime { .. } => self.answers("schedule"),
+            TimeMeaning::Zone { .. } => self.answers("zone").or_else(dated),
+            TimeMeaning::Rate { .. } => self.answers("rate"),
+            TimeMeaning::Duration { .. } => self.answers("duration").or_else(dated),
+            TimeMeaning::Window { .. } => {
+                let own = self.answers("moment").or_else(dated);
+                own.or_else(|| self.answers("window"))
             }
-            TimeMeaning::Duration { .. } => node("wait")
-                .or_else(|| {
-                    word(&[
-                        "waitbetweentries",
-                        "timeout",
-                        "ttl",
-                        "limitwaittime",
-                        "resumeamount",
-                    ])
-                })
-                .or_else(dated),
-            _ => node("wait").or_else(dated).or_else(|| {
-                node("scheduleTrigger").filter(|_| matches!(means, TimeMeaning::Window { .. }))
-            }),
+            _ => self.answers("moment").or_else(dated),
         }
     }
 
     /// What goes on at intervals: the schedule, or else the pause between two attempts or batches.
     pub(super) fn rhythm(&self) -> Option<String> {
-        let pauses = ["waitbetweentries", "batchinterval", "polltimes"];
-        let paused = || pauses.iter().find_map(|w| self.words.get(*w));
-        let node = |short: &str| self.nodes.get(short);
-        let by = node("scheduleTrigger").or_else(|| node("wait"));
-        by.or_else(paused).cloned()
+        self.answers("rhythm")
+    }
+
+    /// The first of what `knowledge/answers_for.tsv` lists for something said.
+    fn answers(&self, said: &str) -> Option<String> {
+        let mut rows = ANSWERS_FOR.rows().filter(|cells| cells.at(0) == said);
+        rows.find_map(|cells| cells.at(1).split_whitespace().find_map(|t| self.shows(t)))
     }
 
     /// Whether an id, or an address, stands in the workflow with each of its words. A quoted text may be put together there.
@@ -574,21 +549,7 @@ impl Evidence {
     pub(super) fn fresh(&self) -> Option<String> {
         let rhythm = self.nodes.get("scheduleTrigger");
         let event = self.triggers.iter().find(|t| Some(*t) != rhythm);
-        let dated = || {
-            let words = [
-                "now",
-                "today",
-                "minus",
-                "createdafter",
-                "since",
-                "updatedsince",
-            ];
-            words.iter().find_map(|w| self.words.get(*w))
-        };
-        event
-            .or_else(|| self.nodes.get("removeDuplicates"))
-            .or_else(dated)
-            .cloned()
+        event.cloned().or_else(|| self.answers("new"))
     }
 
     /// A node that tests something, a query with a condition, or an output for errors.
@@ -598,12 +559,7 @@ impl Evidence {
             .first()
             .or_else(|| self.branches.first())
             .cloned();
-        first.or_else(|| {
-            ["where", "filters", "filter", "q", "query"]
-                .iter()
-                .find_map(|w| self.words.get(*w))
-                .cloned()
-        })
+        first.or_else(|| self.answers("choice"))
     }
 
     /// A node whose items go several ways.
@@ -613,25 +569,7 @@ impl Evidence {
 
     /// A comparison of size, or a limit.
     pub(super) fn bound(&self) -> Option<String> {
-        const WORDS: [&str; 12] = [
-            "gt",
-            "lt",
-            "gte",
-            "lte",
-            "larger",
-            "smaller",
-            "after",
-            "before",
-            "limit",
-            "minus",
-            "maxresults",
-            "where",
-        ];
-        WORDS
-            .iter()
-            .find_map(|w| self.words.get(*w))
-            .cloned()
-            .or_else(|| self.nodes.get("code").cloned())
+        self.answers("bound")
     }
 }
 

@@ -62,22 +62,7 @@ impl Reading<'_> {
     /// The fields that a clause lists (in brackets, after "with", after a colon), as values of the data at hand.
     pub(super) fn fields(&self, i: usize) -> Vec<String> {
         let clause = self.clause_at(i);
-        let plain = |p: &Phrase| {
-            self.owned_column(p).is_some()
-                || p.service.is_none()
-                    && !says("form", &self.words(p).to_lowercase())
-                    && (p.listed || !self.is_what_came(p))
-                    && p.pronoun.is_none()
-                    && p.numbers.is_empty()
-                    && !p
-                        .names
-                        .iter()
-                        .any(|n| !matches!(self.chart.item(*n).shape(), Some(Kind::Id) | None))
-                    && (!matches!(self.kind(p), "container" | "place" | "context")
-                        || p.listed && self.kind(p) == "context")
-                    && (p.names.is_empty() || p.head.is_none())
-                    && (p.head.is_some() || !p.modifiers.is_empty() || !p.names.is_empty())
-        };
+        let plain = |p: &Phrase| self.owned_column(p).is_some() || self.is_plain_field(p);
         let mut fields: Vec<String> = Vec::new();
         let mut begun = false;
         let assigned: Vec<usize> = self.assigned(clause).into_iter().map(|(n, _)| n).collect();
@@ -87,8 +72,9 @@ impl Reading<'_> {
                 continue;
             }
             let listed_next = clause.after.get(n + 1).is_some_and(|p| p.listed);
+            let column = self.owned_column(phrase);
             let begins = phrase.aside
-                || self.owned_column(phrase).is_some()
+                || column.is_some()
                 || phrase.prep == "with"
                 || phrase.listed && begun
                 || phrase.prep.is_empty()
@@ -101,9 +87,8 @@ impl Reading<'_> {
                 begun = true;
                 continue;
             }
-            if begins && plain(phrase) {
+            if begins && (column.is_some() || self.is_plain_field(phrase)) {
                 begun = true;
-                let column = self.owned_column(phrase);
                 let mut name = column.unwrap_or_else(|| self.field_name(phrase));
                 let of = clause.after.get(n + 1).filter(|p| p.prep == "of");
                 let failed = self.plan.triggers.contains(&crate::plan::Trigger::Error);
@@ -151,6 +136,23 @@ impl Reading<'_> {
             fields = self.handed_columns(i);
         }
         fields
+    }
+
+    /// Whether a phrase names a field by its words alone: no service, no place, no name given word for word.
+    fn is_plain_field(&self, phrase: &Phrase) -> bool {
+        let kind = self.kind(phrase);
+        let literal = |n: &usize| !matches!(self.chart.item(*n).shape(), Some(Kind::Id) | None);
+        let placed = matches!(kind, "container" | "place" | "context")
+            && !(phrase.listed && kind == "context");
+        phrase.service.is_none()
+            && !says("form", &self.words(phrase).to_lowercase())
+            && (phrase.listed || !self.is_what_came(phrase))
+            && phrase.pronoun.is_none()
+            && phrase.numbers.is_empty()
+            && !phrase.names.iter().any(literal)
+            && !placed
+            && (phrase.names.is_empty() || phrase.head.is_none())
+            && (phrase.head.is_some() || !phrase.modifiers.is_empty() || !phrase.names.is_empty())
     }
 
     /// "that release's tag_name": the column of a thing that is no container.
