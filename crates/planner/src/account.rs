@@ -172,8 +172,8 @@ pub(crate) fn account_but(
     let chart = chart(request, language);
     let evidence = Evidence::of(workflows, request, by_hand(&chart));
     let unused = cover::unused(request, workflows);
-    let context = part::background(&chart);
     let times = spans(request, language);
+    let context = part::background(request, &chart, &times);
     let event = part::event(&chart, &times);
     let names = part::names(&chart, &times);
     let local = local::Local::of(request, workflows, but);

@@ -34,8 +34,10 @@ mod timing;
 mod title;
 mod unasked;
 
+pub(crate) use gate::spoken_of;
+
 use crate::chart::{Chart, Item, chart};
-use crate::clause::{Clause, Phrase, clauses};
+use crate::clause::{Clause, Phrase, clauses, preface};
 use crate::lexicon::{self, ServiceEntry};
 use crate::plan::{Arg, Does, Plan, Role, Service, Step, Val, Verb};
 use crate::time::{DayCheck, spans};
@@ -52,6 +54,7 @@ pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
         &measure::VALUES,
         &title::WORDS,
         &crate::states::STATES,
+        &crate::compile::INSTANTS,
         &crate::compile::SAID_IN,
         &crate::compile::SIGNALS,
     ]);
@@ -62,7 +65,9 @@ pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
 pub fn read(request: &str, language: &str) -> crate::read::Reading {
     let chart = chart(request, language);
     let times = spans(request, language);
-    let clauses = clauses(&chart, &times);
+    let preface = preface(request, &chart, &times);
+    let mut clauses = clauses(&chart, &times);
+    clauses.retain(|c| !preface.holds(chart.item(c.from)));
     let mut reading = Reading::new(request, &chart, clauses);
     reading.start();
     reading.agent();
@@ -76,7 +81,7 @@ pub fn read(request: &str, language: &str) -> crate::read::Reading {
         .plan
         .unread
         .extend(lost.into_iter().chain(stated).chain(unasked));
-    reading.plan.name = reading.title();
+    reading.plan.name = reading.title(&preface);
     reading.judged()
 }
 

@@ -4,6 +4,7 @@
 #[cfg(test)]
 mod clause_tests;
 mod phrase;
+mod preface;
 mod segment;
 
 use crate::chart::{Chart, Item};
@@ -11,6 +12,7 @@ use crate::lex::Sense;
 use crate::time::TimeSpan;
 
 pub(crate) use phrase::Phrase;
+pub(crate) use preface::{Preface, preface};
 pub(crate) use segment::numbers_line;
 
 /// Whether a duration that begins at a byte tells how often something is done: "interval 20 min", "at intervals of 5 minutes",

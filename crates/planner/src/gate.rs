@@ -44,7 +44,17 @@ pub(super) fn judge(
 
 /// Whether too little of it is understood for anything to be built.
 pub(super) fn too_little(account: &Account) -> bool {
-    account.judged && (account.parts == 0 || !account.complete() && account.percent() < LEAST)
+    let missing = || !account.complete() && (account.percent() < LEAST || is_foreign(account));
+    account.judged && (account.parts == 0 || missing())
+}
+
+/// Whether no part of it is whole, and a third of its words stands in no table: services and channels are called the same in
+/// languages that are not read.
+fn is_foreign(account: &Account) -> bool {
+    const SHARE: usize = 3;
+    let strange = |w: &&super::account::Word| !w.known && w.fate == Fate::Missing;
+    let lost = account.words.iter().filter(strange).count();
+    account.built == 0 && lost * SHARE >= account.words.len()
 }
 
 /// Whether a word is missing that nobody told the planner about. Where all are known, the reader's own questions ask better.

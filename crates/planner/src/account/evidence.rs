@@ -1,6 +1,7 @@
 //! What a workflow shows of what it does: its nodes, their operations, the words of their parameters.
 
 use crate::chart::Item;
+use crate::compile::is_called;
 use crate::lex::{Class, Lexicon, Table};
 use crate::lexicon::{self, ServiceEntry};
 use crate::spot::Kind;
@@ -368,10 +369,13 @@ impl Evidence {
     }
 
     pub(super) fn concept(&self, concept: &str) -> Option<String> {
-        self.concepts
+        let called = |(option, _): &(&String, &String)| is_called(concept, option);
+        let by = self
+            .concepts
             .get(concept)
+            .or_else(|| self.words.get(concept));
+        by.or_else(|| Some(self.operations.iter().find(called)?.1))
             .cloned()
-            .or_else(|| self.words.get(concept).cloned())
     }
 
     /// A state ("open", "paid") as a value that is compared, chosen or asked for; the name of a field shows none.

@@ -2,7 +2,7 @@
 
 use super::{Fate, Word};
 use crate::chart::{Chart, Item};
-use crate::clause::{Intro, Phrase, clauses};
+use crate::clause::{Intro, Phrase, clauses, preface};
 use crate::lex::Class;
 use crate::spot::Kind;
 use crate::time::TimeSpan;
@@ -112,9 +112,18 @@ pub(super) fn negated(chart: &Chart, at: usize) -> bool {
     before.take(3).any(|i| i.is("neg"))
 }
 
-/// The items of sentences that tell about the person and ask for nothing, with the reason.
-pub(super) fn background(chart: &Chart) -> HashMap<usize, String> {
-    let mut found = HashMap::new();
+/// The items of headings, and of sentences that tell about the person, or what it is for, and ask for nothing; with the reason.
+pub(super) fn background(
+    request: &str,
+    chart: &Chart,
+    times: &[TimeSpan],
+) -> HashMap<usize, String> {
+    let preface = preface(request, chart, times);
+    let items = chart.items.iter().enumerate();
+    let mut found: HashMap<usize, String> = items
+        .filter(|(_, item)| preface.holds(item))
+        .map(|(i, _)| (i, "says what it is for".to_owned()))
+        .collect();
     let mut start = 0;
     for end in 0..=chart.items.len() {
         let ends = chart

@@ -223,23 +223,27 @@ impl Reading<'_> {
         model && self.services_of(clause).iter().any(own)
     }
 
-    /// "the feed https://…": read as one.
+    /// "the feed https://…", "our blog's RSS feed": read as one.
     fn feed(&mut self, clause: &Clause) -> Option<Step> {
-        let url = clause
-            .phrases()
-            .find_map(|p| p.literal(self.chart, Kind::Url))?;
-        let named = |p: &Phrase| {
-            let said = self.concept(p) == "news" && p.literal(self.chart, Kind::Url).is_some();
-            said || p.service.is_some_and(|s| s.key == "rssFeedRead")
-        };
-        if !clause.phrases().any(named) {
+        let url = |p: &Phrase| p.literal(self.chart, Kind::Url);
+        let feed = |p: &Phrase| p.service.is_some_and(|s| s.key == "rssFeedRead");
+        let named = |p: &Phrase| feed(p) || self.concept(p) == "news" && url(p).is_some();
+        let found = clause.phrases().find_map(url);
+        // What starts the workflow by itself is not read once more.
+        let rhythm = |t: &crate::plan::Trigger| matches!(t, crate::plan::Trigger::Schedule { .. });
+        let other = |p: &Phrase| p.service.is_some() && !feed(p);
+        let timed = self.plan.triggers.iter().all(rhythm) && !clause.phrases().any(other);
+        if found.is_none() && !timed || !clause.phrases().any(named) {
             return None;
         }
-        let url = self.text.get(url.from..url.to)?.to_owned();
+        let url = found.and_then(|url| self.text.get(url.from..url.to));
         let service = super::service("rssFeedRead")?;
         self.mention(service);
         self.topic.many = true;
-        let args = vec![arg(Role::Url, lit(url))];
+        let args = url
+            .map(|url| arg(Role::Url, lit(url)))
+            .into_iter()
+            .collect();
         self.topic.object = Some("news".into());
         Some(self.simple(
             clause,

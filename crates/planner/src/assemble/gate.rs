@@ -7,6 +7,8 @@ mod gate_tests;
 mod risk;
 mod words;
 
+pub(crate) use ask::spoken_of;
+
 use super::Reading;
 use crate::lex::Table;
 use crate::plan::Refusal;

@@ -1,6 +1,7 @@
 //! Messages that are known by their name alone, as "a welcome mail" is (`lang/*/greetings.tsv`).
 
 use super::{Reading, arg, field};
+use crate::chart::Item;
 use crate::clause::{Clause, Phrase};
 use crate::lex::{Table, by_language};
 use crate::plan::{Arg, Role, Trigger};
@@ -23,15 +24,28 @@ impl<'a> Reading<'a> {
         Some((row.at(1), text))
     }
 
-    /// "Post hello to #dev": a greeting right behind the verb is what is said.
+    /// "Post hello to #dev", "send good morning team to …": a greeting right behind the verb, with what follows it up to where it
+    /// goes, is what is said.
     pub(super) fn greets(&self, clause: &Clause) -> Option<&'a str> {
         let behind = clause.verb.as_ref()?.at + 1;
         let at = match self.chart.items.get(behind)?.is("det") {
             true => behind + 1,
             false => behind,
         };
-        let greets = at < clause.to && self.chart.items.get(at)?.tells("greeting");
-        greets.then(|| self.raw(at))
+        let first = self.chart.items.get(at).filter(|_| at < clause.to)?;
+        if !first.tells("greeting") {
+            return None;
+        }
+        let timed = |i: &&Item| {
+            clause
+                .times
+                .iter()
+                .any(|t| (t.from..t.to).contains(&i.from))
+        };
+        let ends = |i: &&Item| i.is("prep") || i.service().is_some() || i.stops() || timed(i);
+        let rest = self.chart.items.get(at..clause.to)?;
+        let last = rest.iter().take_while(|i| !ends(i)).last()?;
+        self.text.get(first.from..last.to)
     }
 
     /// Who such a message goes to where nobody is named: who filled in the form.

@@ -5,7 +5,7 @@ use super::Reading;
 use super::flow::Tree;
 use crate::account::asks_for_a_step;
 use crate::clause::{Clause, Intro, Phrase};
-use crate::plan::{Arg, Does, Plan, Role, Val};
+use crate::plan::{Arg, Does, Plan, Role, Trigger, Val};
 
 /// All that a clause can change while the flow is read.
 pub(super) struct Traces {
@@ -94,7 +94,25 @@ impl Reading<'_> {
             (Role::Field(name), Val::Field { .. }) => !is_one_of(&came, name),
             _ => false,
         };
-        !came.is_empty() && body.iter().all(computed)
+        !came.is_empty() && body.iter().all(computed) && !self.is_of_the_record(i, clause)
+    }
+
+    /// "receives an order … with its total": one record has parts, and a plain noun is the name of one; a figure or a text has
+    /// none, and what several give together is computed.
+    fn is_of_the_record(&self, i: usize, clause: &Clause) -> bool {
+        let listed =
+            |t: &Trigger| matches!(t, Trigger::Webhook { fields, .. } if !fields.is_empty());
+        let record = |p: &Phrase| {
+            let one = p.noun(self.chart).is_some_and(|n| n.form == "one");
+            one && self.kind(p) == "record" && !self.is_what_came(p)
+        };
+        let part = |p: &Phrase| {
+            let own = matches!(self.kind(p), "field" | "money" | "date");
+            own && p.modifiers.is_empty() && p.states.is_empty() && p.prep != "of"
+        };
+        let before = crate::cut::before(&self.clauses, i);
+        let mut came = before.iter().flat_map(|c| &c.after);
+        came.any(record) && !self.plan.triggers.iter().any(listed) && clause.after.iter().all(part)
     }
 
     /// The fields of an answer that who answers knows ("a health check that answers with status and time"), where all of them are such

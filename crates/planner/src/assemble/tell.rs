@@ -180,7 +180,10 @@ impl Reading<'_> {
             p.quantity.is_some_and(|q| self.chart.item(q).tells("each")) && one
         });
         let own = own && !single && self.chart.language == "en";
-        let many = self.topic.many && !own && !each;
+        // "post our new stuff on LinkedIn": what is new is published by itself.
+        let fresh = |p: &Phrase| p.prep.is_empty() && p.states.iter().any(|s| self.is_fresh(*s));
+        let published = service.is("social") && !single && clause.after.iter().any(fresh);
+        let many = self.topic.many && !own && !each && !published;
         if many && !filed {
             steps.push(self.simple(
                 clause,

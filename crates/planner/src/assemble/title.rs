@@ -2,7 +2,7 @@
 //! label that stands before the request, where one does.
 
 use super::Reading;
-use crate::clause::{Clause, Intro, Phrase};
+use crate::clause::{Clause, Intro, Phrase, Preface};
 use crate::lex::Table;
 use crate::lexicon::{self, capital};
 use crate::plan::{Does, Service, Step, Trigger, Verb};
@@ -25,11 +25,20 @@ fn word(of: &str, language: &str) -> &'static str {
 }
 
 impl Reading<'_> {
-    /// The name, if the request has a label, or something to be named after and somewhere to go.
-    pub(super) fn title(&self) -> String {
-        self.label_before()
+    /// The name, if the request has a heading or a label, or something to be named after and somewhere to go.
+    pub(super) fn title(&self, preface: &Preface) -> String {
+        self.heading(preface)
+            .or_else(|| self.label_before())
             .or_else(|| self.about_to())
             .unwrap_or_default()
+    }
+
+    /// "# Order intake" above the steps.
+    fn heading(&self, preface: &Preface) -> Option<String> {
+        let said = self.text.get(preface.title.clone()?)?;
+        let name = said.trim_matches(['#', '*', '=', '-', ' ']);
+        let short = name.split_whitespace().count() <= LONGEST_LABEL;
+        (short && !name.is_empty()).then(|| capital(name))
     }
 
     /// "Invoice archive: when a mail comes in …".

@@ -212,7 +212,8 @@ impl Around<'_> {
         let object = self.next_is("det")
             || self.next_is("quant")
             || self.next_is("pronoun")
-            || self.next_names();
+            || self.next_names()
+            || self.next_greets();
         self.language == "en"
             && led
             && object
@@ -263,6 +264,13 @@ impl Around<'_> {
             n.service.is_some()
                 || !matches!(n.shape, Kind::Word | Kind::End | Kind::Mark | Kind::Sign)
         })
+    }
+    /// "Every day post good morning to …".
+    fn next_greets(&self) -> bool {
+        let greeting = |s: &Sense| s.is("filler") && s.tells("greeting");
+        self.after
+            .first()
+            .is_some_and(|n| n.senses.iter().any(greeting))
     }
     fn next_number(&self) -> bool {
         self.after.first().is_some_and(|n| n.shape == Kind::Number)
@@ -331,6 +339,7 @@ impl Around<'_> {
         match sense.concept.as_str() {
             // It is one only before a participle, which the grammar sees.
             "passive" => -9,
+            "more" | "less" if self.next_number() && self.is_bounded() => 13,
             "more" | "less" if self.next_number() => 7,
             "more" | "less" | "equal" => 4,
             "quant" if self.language != "en" => 5,
@@ -342,6 +351,19 @@ impl Around<'_> {
             "prep" | "det" | "aux" | "and" | "or" | "neg" | "if" | "when" => 5,
             _ => 2,
         }
+    }
+
+    /// "Wenn eine Bestellung über 100 EUR eingeht", "alle Rechnungen über 100 EUR": where something is looked for, a German word
+    /// that may bound a sum does; what is to be made has that sum.
+    fn is_bounded(&self) -> bool {
+        let clause = self.before.iter().rev().take_while(|i| !i.stops());
+        let asks = ["if", "when", "only", "unless", "quant"];
+        let mut looked = clause.filter(|i| asks.iter().any(|c| i.is(c)));
+        let sum = self.after.get(1).is_some_and(|unit| {
+            let money = |s: &Sense| s.concept == "currency";
+            unit.shape == Kind::Sign || unit.senses.iter().any(money)
+        });
+        self.language == "de" && sum && looked.next().is_some()
     }
 
     /// Whether "that", "which" or "who" stands just before it, behind what it says more about.

@@ -277,6 +277,12 @@ const OBJECTS: &[&[&str]] = &[
     &["database", "table", "row", "record", "query"],
 ];
 
+/// Whether an option that a node offers ("charge") is what an object is called there ("payment").
+pub(crate) fn is_called(object: &str, option: &str) -> bool {
+    let mut sets = OBJECTS.iter().filter(|set| set.first() == Some(&option));
+    sets.any(|set| set.contains(&object))
+}
+
 fn object_score(object: &[String], option: &str, label: &str) -> f64 {
     let value = words(option);
     let label = words(label);

@@ -125,7 +125,11 @@ impl Draft<'_> {
 
     fn age(&mut self, at: &At, field: &Val, older: bool, seconds: u64) -> Value {
         // Which date is meant was not said: when the record came about, else when it changed.
-        let left = self.value_or(at, field, "date", &["created", "modified"]);
+        const USUAL: &[&str] = &["created", "modified"];
+        let left = match self.instant(at, field, USUAL) {
+            Some(js) => expression(&js),
+            None => self.value_or(at, field, "date", USUAL),
+        };
         let right = expression(&format!(
             "{}.toISO()",
             now(-i64::try_from(seconds).unwrap_or(i64::MAX))
@@ -136,7 +140,11 @@ impl Draft<'_> {
 
     fn compare(&mut self, at: &At, left: &Val, op: Cmp, right: &Val) -> Value {
         let number = as_number(right);
-        let left_value = self.value(at, left);
+        let left_value = match right {
+            Val::Now { .. } => self.instant(at, left, &[]),
+            _ => None,
+        };
+        let left_value = left_value.map_or_else(|| self.value(at, left), |js| expression(&js));
         let boolean = match right {
             Val::Lit {
                 value: Value::Bool(b),
@@ -266,13 +274,19 @@ impl Draft<'_> {
                 older,
                 seconds,
             } => {
-                let field = self.js(at, field);
+                let field = self
+                    .instant(at, field, &[])
+                    .unwrap_or_else(|| self.js(at, field));
                 let limit = now(-i64::try_from(*seconds).unwrap_or(i64::MAX));
                 let sign = if *older { "<" } else { ">" };
                 format!("DateTime.fromISO({field}) {sign} {limit}")
             }
             Cond::Compare { left, op, right } => {
-                let l = self.js(at, left);
+                let l = match right {
+                    Val::Now { .. } => self.instant(at, left, &[]),
+                    _ => None,
+                };
+                let l = l.unwrap_or_else(|| self.js(at, left));
                 let r = match as_number(right) {
                     Some(n) if matches!(op, Cmp::Gt | Cmp::Ge | Cmp::Lt | Cmp::Le) => n.to_string(),
                     _ => self.js(at, right),

@@ -496,8 +496,16 @@ impl Draft<'_> {
                     if body == order {
                         // An order is no message: what it is to say, nobody said.
                         self.gap(order);
+                        self.todo("value", call.short, "write the message");
+                        // What it names is kept as a note of what to write; not the request as a whole.
+                        let whole = self.plan.steps.iter().all(|s| s.said.trim() == order);
+                        match whole {
+                            true => "<message>".to_owned(),
+                            false => format!("<{order}>"),
+                        }
+                    } else {
+                        body
                     }
-                    body
                 } else {
                     self.lines(at, &lines)
                 };

@@ -26,6 +26,7 @@ mod finish;
 mod hosts;
 mod http;
 mod ingest;
+mod instant;
 mod message;
 mod named;
 mod notion;
@@ -58,10 +59,12 @@ use super::plan::{Plan, Todo};
 use agentctl_n8n::Workflow;
 use agentctl_n8n::catalog::Catalog;
 
+pub(crate) use choose::is_called;
 use draft::Draft;
 #[cfg(test)]
-pub(crate) use service::SAID_IN;
+pub(crate) use instant::INSTANTS;
 #[cfg(test)]
+pub(crate) use service::SAID_IN;
 #[cfg(test)]
 pub(crate) use signals::SIGNALS;
 

@@ -11,6 +11,7 @@ pub(crate) mod when;
 
 use crate::lex::{Cells, Lexicon, Table};
 use crate::plan::{Plan, Refusal};
+use crate::spot::{Kind, tokens};
 use crate::{assemble, explain};
 use agentctl_base::question::Question;
 use indexmap::IndexMap;
@@ -54,7 +55,7 @@ pub(crate) const ANSWERS: Table = Table {
 pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String {
     let language = explain::language(request);
     let column = ["en", "de", "es", "fr"].iter().position(|l| *l == language);
-    let mut out = request.trim().to_owned();
+    let mut out = once(request.trim());
     for (topic, answer) in answers {
         let answer = answer.trim();
         if answer.is_empty() {
@@ -70,6 +71,12 @@ pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String
             false => format!("{lead} {answer}"),
         };
         let (first, second) = match row.at(1) {
+            "in" if !acts(answer, language)
+                && let Some(at) = assemble::spoken_of(&out, language, topic) =>
+            {
+                out.replace_range(at, answer);
+                continue;
+            }
             // Who names the steps says all of it anew.
             "instead" => {
                 out = said;
@@ -85,6 +92,25 @@ pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String
         out = format!("{first}{end} {second}");
     }
     out
+}
+
+/// A text without the sentences that only repeat the one before them: what is pasted again says nothing more.
+fn once(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut from, mut last) = (0, "");
+    let ends = tokens(text).into_iter().filter(|t| t.kind == Kind::End);
+    for end in ends.map(|t| t.to).chain([text.len()]) {
+        let piece = text.get(from..end).unwrap_or("");
+        let sentence = piece.trim();
+        if sentence.is_empty() || sentence != last {
+            out.push_str(piece);
+        }
+        if !sentence.is_empty() {
+            last = sentence;
+        }
+        from = end;
+    }
+    out.trim_end().to_owned()
 }
 
 /// Whether an answer says what to do, or when, and so needs no words before it: its first word is a verb or introduces a clause.

@@ -153,3 +153,117 @@ fn a_plural_at_the_beginning_is_no_verb() {
     );
     assert_eq!(chain(&workflow), ["shopifyTrigger", "if", "slack", "slack"]);
 }
+
+/// A parameter of the first node of a type; null where there is none.
+fn parameter(workflow: &Value, short: &str, pointer: &str) -> Value {
+    let of_type = |n: &&Value| said(n, "type").ends_with(&format!(".{short}"));
+    let node = nodes(workflow).iter().find(of_type);
+    let found = node.and_then(|n| n.pointer(&format!("/parameters{pointer}")));
+    found.cloned().unwrap_or_default()
+}
+
+#[test]
+fn a_greeting_is_what_a_message_says_and_an_order_is_no_text() {
+    for (request, text) in [
+        ("Every day at 9:00 post hello to Slack #dev", "hello"),
+        (
+            "Every weekday at 8:30 post good morning team to Slack #dev",
+            "good morning team",
+        ),
+        (
+            "Every day at 9:00 post lunch menu to Slack #dev",
+            "<message>",
+        ),
+    ] {
+        let workflow = built(request);
+        assert_eq!(parameter(&workflow, "slack", "/text"), text, "{request}");
+    }
+}
+
+#[test]
+fn a_bound_on_a_sum_is_read_in_each_language() {
+    for request in [
+        "Quand un webhook reçoit une commande de plus de 100 EUR, envoie-la dans Slack #ventes",
+        "Wenn ein Webhook eine Bestellung über 100 EUR empfängt, sende sie an Slack #vertrieb",
+        "Cuando un webhook recibe un pedido de más de 100 EUR, envíalo a Slack #ventas",
+    ] {
+        let workflow = built(request);
+        assert_eq!(
+            chain(&workflow),
+            ["webhook", "filter", "slack"],
+            "{request}"
+        );
+        let condition = |end: &str| {
+            parameter(
+                &workflow,
+                "filter",
+                &format!("/conditions/conditions/0/{end}"),
+            )
+        };
+        assert_eq!(condition("operator/operation"), "gt", "{request}");
+        assert_eq!(condition("rightValue"), 100, "{request}");
+    }
+}
+
+#[test]
+fn a_date_that_a_service_counts_in_seconds_is_made_a_date_before_it_is_compared() {
+    let workflow = built("Every day at 8:00 post yesterday's Stripe payments to Slack #finance");
+    let left = parameter(&workflow, "filter", "/conditions/conditions/0/leftValue");
+    assert_eq!(left, "={{ DateTime.fromSeconds($json.created).toISO() }}");
+}
+
+#[test]
+fn a_heading_and_a_goal_before_numbered_steps_are_no_steps() {
+    let steps =
+        "1. Every Monday at 9:00 read the Google Sheet Members\n2. Mail the list to a@x.example";
+    let alone = chain(&built(steps));
+    for preface in [
+        "# Weekly list\n\nWe want everybody to know who is there.\n\n",
+        "Weekly list\n===========\n\nGoal: tell people who is there.\n\n## Steps\n",
+    ] {
+        let workflow = built(&format!("{preface}{steps}"));
+        assert_eq!(chain(&workflow), alone, "{preface}");
+        assert_eq!(said(&workflow, "name"), "Weekly list");
+    }
+    // What starts it may stand before the list.
+    let started = built(
+        "When a webhook receives an order:\n1. post it to Slack #sales\n2. mail it to a@x.example",
+    );
+    assert_eq!(chain(&started), ["webhook", "slack", "emailSend"]);
+}
+
+#[test]
+fn a_sentence_that_is_said_again_at_once_is_read_once() {
+    let once = "When a webhook receives an order, post it to Slack #sales. ";
+    assert_eq!(chain(&built(&once.repeat(280))), chain(&built(once)));
+}
+
+#[test]
+fn the_answers_to_a_vague_request_make_one_post_of_each_new_entry() {
+    let answers = [
+        ("social", "LinkedIn"),
+        ("source", "our blog's RSS feed"),
+        ("timing", "hourly"),
+    ];
+    let answers = answers.map(|(topic, answer)| (topic.to_owned(), answer.to_owned()));
+    let known = ReadContext {
+        answers: answers.into_iter().collect(),
+    };
+    let request = "post our new stuff on social media automatically";
+    let asked = read(request, &ReadContext::default()).questions;
+    let required: Vec<&str> = asked
+        .iter()
+        .filter(|q| q.required)
+        .map(|q| q.topic.as_str())
+        .collect();
+    assert_eq!(required, ["social", "source", "timing"]);
+    let plan = read(request, &known).plan;
+    let workflow = compile(&plan, Catalog::embedded()).workflow.to_value();
+    let wanted = [
+        "scheduleTrigger",
+        "rssFeedRead",
+        "removeDuplicates",
+        "linkedIn",
+    ];
+    assert_eq!(chain(&workflow), wanted);
+}

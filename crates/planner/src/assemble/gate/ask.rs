@@ -10,6 +10,7 @@ use crate::lexicon;
 use crate::plan::{Does, Role, Step, Trigger, Verb};
 use crate::spot::Kind;
 use agentctl_base::question::{Question, QuestionOption};
+use std::ops::Range;
 
 pub(super) const QUESTIONS: Table = Table {
     file: "gate/questions.tsv",
@@ -180,6 +181,7 @@ impl Gaps<'_, '_> {
             self.topic("context", "");
         }
         self.systems();
+        let placed = self.goes_to_a_system();
         self.sources();
         if self.has("escalate") {
             self.topic("escalate_when", "");
@@ -190,7 +192,7 @@ impl Gaps<'_, '_> {
         let agent = self.has("n:agent");
         if agent {
             self.topic("channel", "");
-        } else if self.tells() && !self.addressed() {
+        } else if self.tells() && !placed && !self.addressed() {
             self.topic("recipient", "");
         }
         if self.stores() {
@@ -213,11 +215,34 @@ impl Gaps<'_, '_> {
             self.topic("timing", "");
         }
         self.topic("action", &what);
-        if !agent && !self.addressed() {
+        if !agent && !placed && !self.addressed() {
             self.topic("recipient", "");
         }
+        // What is done there the verb says.
+        let told = self
+            .out
+            .iter_mut()
+            .filter(|q| placed && q.topic == "action");
+        told.for_each(|q| q.required = false);
         self.out.truncate(MOST);
         self.out
+    }
+
+    /// "post our new stuff on social media": the system that was asked about is where it goes.
+    fn goes_to_a_system(&self) -> bool {
+        let place = |p: &Phrase| {
+            let goes = matches!(p.prep.as_str(), "to" | "on" | "in" | "into" | "at");
+            let concept = self.reading.concept(p);
+            let asked = |q: &Question| names(&q.topic, concept);
+            goes && self.reading.kind(p) == "place" && self.out.iter().any(asked)
+        };
+        self.tells()
+            && self
+                .reading
+                .clauses
+                .iter()
+                .flat_map(Clause::phrases)
+                .any(place)
     }
 
     fn topic(&mut self, topic: &str, what: &str) {
@@ -377,6 +402,19 @@ impl Gaps<'_, '_> {
             .or_else(clause)
             .unwrap_or_default()
     }
+}
+
+/// Whether the question about a kind of systems is asked for a concept.
+fn names(topic: &str, concept: &str) -> bool {
+    let mut rows = SYSTEMS.rows().filter(|row| row.at(0) == topic);
+    rows.any(|row| row.at(2).split(',').any(|c| c == concept))
+}
+
+/// Where a request speaks of the kind of systems that a question is about, in bytes.
+pub(crate) fn spoken_of(request: &str, language: &str, topic: &str) -> Option<Range<usize>> {
+    let items = crate::chart::chart(request, language).items;
+    let asked = |i: &&crate::chart::Item| i.noun().is_some_and(|n| names(topic, &n.concept));
+    items.iter().find(asked).map(|i| i.from..i.to)
 }
 
 /// Whether a step sends a mail: to the user's own address, where nobody is named.
