@@ -16,9 +16,26 @@ fn init_sets_up_a_folder_and_changes_nothing_the_second_time() {
         assert!(project.file(made).exists(), "{made} is missing");
     }
     let ignored = std::fs::read_to_string(project.file("shop/.gitignore")).unwrap();
-    assert!(ignored.contains(".mcp.json*") && ignored.contains("!.mcp.json.example"));
+    assert_eq!(
+        ignored,
+        ".mcp.json.*\n!.mcp.json.example\n!.mcp.json.full.example\n"
+    );
     let again = project.run(&["init", "shop", "--output-format", "json"]);
     assert_eq!(again.json()["made"], serde_json::json!([]));
+    // Servers without a key in them are for everybody who works on the project; a key is not.
+    let example = std::fs::read_to_string(project.file("shop/.mcp.json.example")).unwrap();
+    for (servers, is_kept_back) in [
+        (example.clone(), false),
+        (example.replace("${N8N_API_KEY}", "n8n-key-of-mine"), true),
+        ("{ broken".to_owned(), true),
+    ] {
+        let project = Project::new();
+        project.write(".mcp.json", &servers);
+        assert_eq!(project.run(&["init"]).code, 0);
+        let ignored = std::fs::read_to_string(project.file(".gitignore")).unwrap();
+        let line = ignored.lines().any(|line| line == ".mcp.json");
+        assert_eq!(line, is_kept_back, "{servers}");
+    }
 }
 
 #[test]

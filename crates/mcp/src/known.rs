@@ -22,27 +22,52 @@ pub fn secrets(
     };
     let config = config::parse_in_force(&text, Path::new(FILE), in_force, variable);
     let mut all = config.map_or_else(|_| Vec::new(), |config| config.secrets());
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let written = serde_json::from_str::<Value>(text).ok();
-    if let Some(Value::Object(servers)) = written.as_ref().and_then(|w| w.get("mcpServers")) {
-        let used = servers.iter().filter(|(name, _)| in_force.has(name));
-        for (_, server) in used {
-            for key in ["env", "headers"] {
-                let values = server.get(key).and_then(Value::as_object);
-                let secret = values.into_iter().flatten().filter(|(name, value)| {
-                    key == "headers"
-                        || value
-                            .as_str()
-                            .is_some_and(|text| text.len() >= 16 && !is_plain_address(text))
-                        || agentctl_base::secrets::names_a_secret(name)
-                });
-                all.extend(secret.filter_map(|(_, value)| value.as_str().map(str::to_owned)));
-            }
+    if let Some(written) = json_of(&text) {
+        for (_, server) in servers(&written).filter(|(name, _)| in_force.has(name)) {
+            all.extend(given(server).map(str::to_owned));
         }
     }
-    // `Bearer ${TOKEN}` is no secret; what the variable holds is.
-    all.retain(|value| !value.contains("${"));
+    all.retain(|value| !is_reference(value));
     all
+}
+
+/// Whether the text of a `.mcp.json` itself holds what may be secret, so that it must not be shown to others. One that cannot be read
+/// may.
+pub fn holds_a_secret(text: &str) -> bool {
+    let Some(written) = json_of(text) else {
+        return true;
+    };
+    let mut given = servers(&written).flat_map(|(_, server)| given(server));
+    given.any(|value| !is_reference(value)) || agentctl_base::secrets::mask(text) != text
+}
+
+fn json_of(text: &str) -> Option<Value> {
+    serde_json::from_str(text.strip_prefix('\u{feff}').unwrap_or(text)).ok()
+}
+
+fn servers(written: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    let servers = written.get("mcpServers").and_then(Value::as_object);
+    servers.into_iter().flatten()
+}
+
+/// What a server is given under `env` and `headers`, as it stands there, where it may be secret.
+fn given(server: &Value) -> impl Iterator<Item = &str> {
+    ["env", "headers"].into_iter().flat_map(move |key| {
+        let values = server.get(key).and_then(Value::as_object);
+        let secret = values.into_iter().flatten().filter(move |(name, value)| {
+            key == "headers"
+                || value
+                    .as_str()
+                    .is_some_and(|text| text.len() >= 16 && !is_plain_address(text))
+                || agentctl_base::secrets::names_a_secret(name)
+        });
+        secret.filter_map(|(_, value)| value.as_str())
+    })
+}
+
+/// `Bearer ${TOKEN}` is no secret; what the variable holds is.
+fn is_reference(value: &str) -> bool {
+    value.contains("${")
 }
 
 /// An address with nothing behind its host: whoever is asked to trust a server has to see where it leads.

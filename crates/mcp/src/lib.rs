@@ -40,7 +40,7 @@ pub use frame::{MAX_DEPTH, MAX_MESSAGE};
 pub use health::{N8nHealth, n8n_health, n8n_urls};
 pub use identity::{ServerAddress, ServerIdentity, identities_in};
 pub use in_force::ServersInForce;
-pub use known::secrets;
+pub use known::{holds_a_secret, secrets};
 pub use pins::{OLD_FILE as OLD_PINS, Pin, PinChange, Pins, PinsError, tool_hash};
 pub use probe::{ProbeOutcome, ServerStatus, probe, probe_all};
 pub use secret::Secret;

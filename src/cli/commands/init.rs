@@ -24,12 +24,14 @@ pub struct InitArgs {
 
 const MCP_EXAMPLE: &str = include_str!("../../../.mcp.json.example");
 const MCP_FULL_EXAMPLE: &str = include_str!("../../../.mcp.json.full.example");
-/// `.mcp.json` holds keys, which do not belong in git; `memory/` has a list of its own.
+/// Copies of `.mcp.json`, which may hold keys; `memory/` has a list of its own.
 const IGNORED: [&str; 3] = [
-    ".mcp.json*",
+    ".mcp.json.*",
     "!.mcp.json.example",
     "!.mcp.json.full.example",
 ];
+/// The file itself is shared by a project's people, unless a key stands in it: those belong into variables.
+const SERVERS: &str = agentctl_mcp::FILE;
 const FOLDERS: [&str; 2] = ["workflows", "memory"];
 const GIT_IGNORE: &str = ".gitignore";
 /// No list of names is longer.
@@ -132,8 +134,10 @@ fn ignore(root: &Path) -> Result<Option<String>, CliError> {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(CliError::io("read", &path, &e)),
     };
+    let kept_back = holds_a_secret(root)?.then_some(SERVERS);
     let missing: Vec<&str> = IGNORED
         .into_iter()
+        .chain(kept_back)
         .filter(|line| !before.lines().any(|l| l.trim() == *line))
         .collect();
     if missing.is_empty() {
@@ -146,6 +150,16 @@ fn ignore(root: &Path) -> Result<Option<String>, CliError> {
     text.push_str(&missing.join("\n"));
     text.push('\n');
     Ok(Some(text))
+}
+
+/// Whether the project's `.mcp.json` does not belong in git; none that is not there.
+fn holds_a_secret(root: &Path) -> Result<bool, CliError> {
+    let path = root.join(SERVERS);
+    match read_regular_text(&path, agentctl_mcp::MAX_BYTES) {
+        Ok(text) => Ok(agentctl_mcp::holds_a_secret(&text)),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(e) => Err(CliError::io("read", &path, &e)),
+    }
 }
 
 fn failed(error: FileError) -> CliError {
