@@ -384,3 +384,30 @@ fn the_hook_checks_what_is_staged_and_nothing_beside_it() {
     let (is_made, told) = commit(&["w/a.json"]);
     assert!(is_made, "{told}");
 }
+
+/// Nothing to check is not the same as nothing wrong; of what was changed or staged there may be nothing.
+#[test]
+fn a_folder_without_workflows_is_a_mistake_whatever_else_is_in_it() {
+    let project = Project::new();
+    project.write("empty/note.txt", "x");
+    project.write("foreign/package.json", "{}");
+    for (folder, told) in [
+        ("empty", "error: no workflow in empty\n"),
+        (
+            "foreign",
+            "error: no workflow in foreign: its only JSON file has no nodes\n",
+        ),
+    ] {
+        let ran = project.run(&["qa", folder]);
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(ran.stderr.starts_with(told), "{}", ran.stderr);
+        let (code, answer) = json_of(&project, &[folder]);
+        assert_eq!((code, &answer["exit_code"]), (2, &json!(2)));
+    }
+    git(&project, &["init", "-q", "-b", "main"]);
+    git(&project, &["add", "-A"]);
+    for which in [&["--staged"][..], &["--changed-since", "HEAD"]] {
+        let ran = project.run(&[&["qa", "empty", "foreign"], which].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+}

@@ -1,4 +1,4 @@
-//! Our own JSON form: `{"files": [{path, workflow, nodes, findings: […]}], "summary": {…}}`, made in pieces: a file's own piece
+//! Our own JSON form: `{"$schema": …, "files": [{path, workflow, nodes, findings: […]}], "summary": {…}}`, made in pieces: a file's own piece
 //! on the thread that checked it, so that the whole never has to be held.
 
 use crate::check::{Checked, Judged, State};
@@ -14,10 +14,17 @@ pub const FILE_MARGIN: &str = "    ";
 /// The same for the totals.
 pub const SUMMARY_MARGIN: &str = "  ";
 
+/// The name of the form, which is the `$id` of its published schema.
+macro_rules! head {
+    () => {
+        "{\n  \"$schema\": \"urn:agentctl:schema:qa\",\n  \"files\": "
+    };
+}
+
 /// What stands before the piece of a file.
 pub fn before_file(is_first: bool) -> &'static str {
     if is_first {
-        "{\n  \"files\": [\n    "
+        concat!(head!(), "[\n    ")
     } else {
         ",\n    "
     }
@@ -26,7 +33,7 @@ pub fn before_file(is_first: bool) -> &'static str {
 /// What stands before the totals.
 pub fn before_summary(is_empty: bool) -> &'static str {
     if is_empty {
-        "{\n  \"files\": [],\n  \"summary\": "
+        concat!(head!(), "[],\n  \"summary\": ")
     } else {
         "\n  ],\n  \"summary\": "
     }

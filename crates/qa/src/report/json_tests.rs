@@ -2,9 +2,14 @@ use super::super::fixture::files;
 use super::*;
 use crate::summary::{Summary, Threshold};
 
+/// As programs know it.
+const NAME: &str = "urn:agentctl:schema:qa";
+
 /// The whole answer, which must be what its pieces make together.
 #[derive(Serialize)]
 struct Answer<'a> {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
     files: &'a [Checked],
     summary: &'a Summary,
 }
@@ -27,7 +32,12 @@ fn the_pieces_make_the_whole() {
         whole.push_str(&pretty(&summary, SUMMARY_MARGIN));
         whole.push_str(END);
         let summary = &summary;
-        let answer = serde_json::to_string_pretty(&Answer { files, summary }).unwrap();
+        let answer = serde_json::to_string_pretty(&Answer {
+            schema: NAME,
+            files,
+            summary,
+        })
+        .unwrap();
         assert_eq!(whole, format!("{answer}\n"));
     }
 }
@@ -40,11 +50,13 @@ fn the_form_is_fixed_and_shows_no_secret() {
         summary.add(file, Threshold::Error);
     }
     let answer = Answer {
+        schema: NAME,
         files: &files,
         summary: &summary,
     };
     insta::assert_snapshot!(serde_json::to_string_pretty(&answer).unwrap(), @r#"
     {
+      "$schema": "urn:agentctl:schema:qa",
       "files": [
         {
           "path": "/repo/w/ü 1.json",

@@ -74,6 +74,7 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
         drawn,
         answer,
     } = run(&check, &sources, threshold, args, out)?;
+    nothing(&summary, args)?;
     summary.expired_waivers = waivers
         .iter()
         .filter(|w| !w.holds_on(today))
@@ -105,6 +106,22 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
         || report::text(&files, &summary, args),
         || json!({"summary": summary}),
     )
+}
+
+/// Where nothing was to be checked a clean answer would say too much. What was changed, staged or is on an n8n may well be nothing.
+fn nothing(summary: &Summary, args: &QaArgs) -> Result<(), CliError> {
+    let may_be = args.paths.is_empty() || args.staged || args.changed_since.is_some();
+    if summary.files > 0 || may_be {
+        return Ok(());
+    }
+    let other = match summary.skipped.len() {
+        0 => String::new(),
+        1 => ": its only JSON file has no nodes".to_owned(),
+        n => format!(": none of its {n} JSON files has nodes"),
+    };
+    let told = format!("no workflow in {}{other}", list(&args.paths));
+    Err(CliError::usage(told)
+        .hint("name a workflow file, a folder that has some, or `-` for stdin"))
 }
 
 /// What a run over the files leaves.
@@ -275,12 +292,6 @@ fn sources(args: &QaArgs) -> Result<Vec<Source>, CliError> {
     let sources = source::collect(&args.paths).map_err(|error| {
         CliError::usage(error.to_string()).hint("name a workflow file or a folder")
     })?;
-    if sources.is_empty() {
-        return Err(
-            CliError::usage(format!("no workflow files in {}", list(&args.paths)))
-                .hint("name a .json file, a folder that has some, or `-` for stdin"),
-        );
-    }
     let Some(rev) = &args.changed_since else {
         return Ok(sources);
     };
