@@ -2,6 +2,7 @@
 //! that a typo is asked again and never reaches the run.
 
 use super::error::{CliError, Exit};
+use super::fit;
 use super::look;
 use super::streams;
 use agentctl_base::question::{Question, QuestionOption};
@@ -9,6 +10,7 @@ use agentctl_base::untrusted::prose;
 use agentctl_engine::run::Asked;
 use inquire::error::InquireError;
 use serde_json::{Value, json};
+use std::cell::RefCell;
 
 /// Asks one question; `Err` when the terminal cannot be used.
 pub fn ask(question: &Question) -> Result<Asked, String> {
@@ -22,7 +24,9 @@ pub fn ask(question: &Question) -> Result<Asked, String> {
         });
     }
     let asked = if question.options.is_empty() {
-        ask_text(question)
+        ask_text(question, "")
+    } else if takes_several(question) {
+        ask_several(question)
     } else {
         ask_option(question)
     };
@@ -39,13 +43,14 @@ pub fn came(asked: Result<Option<Value>, InquireError>) -> Result<Asked, String>
     }
 }
 
-fn ask_text(question: &Question) -> Result<Option<Value>, InquireError> {
+/// `begun`: what was typed already.
+fn ask_text(question: &Question, begun: &str) -> Result<Option<Value>, InquireError> {
     let recommended = question
         .recommended
         .as_ref()
         .map(|value| prose(&super::progress::shown(value)));
-    let text = super::questions::words(question);
-    let mut prompt = inquire::Text::new(&text);
+    let text = fit::question(&super::questions::words(question));
+    let mut prompt = inquire::Text::new(&text).with_initial_value(begun);
     if let Some(text) = &recommended {
         prompt = prompt.with_default(text);
     }
@@ -71,25 +76,27 @@ fn ask_text(question: &Question) -> Result<Option<Value>, InquireError> {
     Ok(read_answer(&text, &question.schema).ok())
 }
 
+/// What stands in the list for each option.
+fn labels(question: &Question) -> Vec<String> {
+    let label = |o: &QuestionOption| {
+        let mut label = o.label.clone();
+        if let Some(score) = o.fit_score {
+            label.push_str(&format!(" (fit {score})"));
+        }
+        if let Some(detail) = &o.detail {
+            label.push_str(" – ");
+            label.push_str(detail);
+        }
+        if question.recommended.as_ref() == Some(&o.value) {
+            label.push_str("  [recommended]");
+        }
+        prose(&label)
+    };
+    question.options.iter().map(label).collect()
+}
+
 fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
-    let mut labels: Vec<String> = question
-        .options
-        .iter()
-        .map(|o| {
-            let mut label = o.label.clone();
-            if let Some(score) = o.fit_score {
-                label.push_str(&format!(" (fit {score})"));
-            }
-            if let Some(detail) = &o.detail {
-                label.push_str(" – ");
-                label.push_str(detail);
-            }
-            if question.recommended.as_ref() == Some(&o.value) {
-                label.push_str("  [recommended]");
-            }
-            prose(&label)
-        })
-        .collect();
+    let mut labels = labels(question);
     let start = question
         .options
         .iter()
@@ -99,17 +106,71 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
             Some(_) => question.options.len().saturating_sub(1),
             None => 0,
         });
-    let text = super::questions::words(question);
+    let text = fit::question(&super::questions::words(question));
     if takes_other(question) {
         labels.push(OTHER.to_owned());
     }
+    // What was typed to filter the list is where an answer in own words begins, and the way to it is never filtered away.
+    let typed = RefCell::new(String::new());
+    let scorer = |filter: &str, label: &String, shown: &str, index: usize| {
+        typed.replace(filter.to_owned());
+        match index < question.options.len() {
+            true => inquire::Select::<String>::DEFAULT_SCORER(filter, label, shown, index),
+            false => Some(i64::MIN),
+        }
+    };
     let choice = inquire::Select::new(&text, labels)
         .with_starting_cursor(start)
+        .with_scorer(&scorer)
         .raw_prompt()?;
     match question.options.get(choice.index) {
         Some(option) => Ok(Some(option.value.clone())),
-        None => ask_text(question),
+        None => ask_text(question, &typed.borrow()),
     }
+}
+
+/// Whether the answer is a list of options.
+fn takes_several(question: &Question) -> bool {
+    let fits = |value: &Value| self::fits(value, &question.schema);
+    let first = question.options.first();
+    first.is_some_and(|o| !fits(&o.value) && fits(&json!([o.value])))
+}
+
+fn fits(value: &Value, schema: &Value) -> bool {
+    jsonschema::validator_for(schema).is_ok_and(|schema| schema.is_valid(value))
+}
+
+fn ask_several(question: &Question) -> Result<Option<Value>, InquireError> {
+    use inquire::list_option::ListOption;
+    use inquire::validator::Validation;
+    let value = |index: usize| question.options.get(index).map(|o| o.value.clone());
+    let recommended = question.recommended.as_ref().and_then(Value::as_array);
+    let is_recommended = |o: &QuestionOption| recommended.is_some_and(|r| r.contains(&o.value));
+    let all = question.options.iter().enumerate();
+    let start: Vec<usize> = all
+        .filter(|(_, o)| is_recommended(o))
+        .map(|(index, _)| index)
+        .collect();
+    let values: Vec<Value> = question.options.iter().map(|o| o.value.clone()).collect();
+    let (schema, required) = (question.schema.clone(), question.required);
+    let text = fit::question(&super::questions::words(question));
+    let chosen = inquire::MultiSelect::new(&text, labels(question))
+        .with_default(&start)
+        .with_validator(move |chosen: &[ListOption<&String>]| {
+            let picked = chosen.iter().filter_map(|c| values.get(c.index)).cloned();
+            let answer = Value::Array(picked.collect());
+            let is_good = fits(&answer, &schema) && (!required || !chosen.is_empty());
+            Ok(match is_good {
+                true => Validation::Valid,
+                false => Validation::Invalid("pick at least one, with the space bar".into()),
+            })
+        })
+        .raw_prompt()?;
+    if chosen.is_empty() && !question.required {
+        return Ok(None);
+    }
+    let picked = chosen.iter().filter_map(|c| value(c.index));
+    Ok(Some(Value::Array(picked.collect())))
 }
 
 /// Stands behind the options of a question that takes an answer in the user's own words.

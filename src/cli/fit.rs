@@ -21,6 +21,15 @@ pub fn for_stderr(text: &str) -> Cow<'_, str> {
     on(&Term::stderr(), text)
 }
 
+/// A question as a prompt shows it, which puts two characters before it.
+#[cfg(feature = "full")]
+pub fn question(text: &str) -> String {
+    match Term::stderr().size_checked() {
+        Some((_, columns)) => fitted(text, columns.saturating_sub(2)).into_owned(),
+        None => text.to_owned(),
+    }
+}
+
 fn on<'a>(terminal: &Term, text: &'a str) -> Cow<'a, str> {
     match terminal.size_checked().filter(|_| terminal.is_term()) {
         Some((_, columns)) => fitted(text, columns),

@@ -43,6 +43,7 @@ impl Look {
         shown.push_str(&taken(progress));
         streams::tell(&shown);
         let text = questions::words(question);
+        let text = super::fit::question(&text);
         let asked = inquire::Select::new(&text, vec![YES, CHANGE, NO])
             .with_starting_cursor(2)
             .prompt();

@@ -43,11 +43,12 @@ pub fn questions(questions: &[Question]) -> String {
                 .as_deref()
                 .map(|d| format!(" – {}", prose(d)))
                 .unwrap_or_default();
-            out.push_str(&format!(
-                "      {} = {}{fit}{detail}\n",
-                plain(&shown(&option.value)),
-                prose(&option.label)
-            ));
+            let (value, label) = (plain(&shown(&option.value)), prose(&option.label));
+            let named = match value == label {
+                true => value,
+                false => format!("{value} = {label}"),
+            };
+            out.push_str(&format!("      {named}{fit}{detail}\n"));
         }
         if let Some(recommended) = &question.recommended {
             out.push_str(&format!(

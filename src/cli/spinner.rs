@@ -72,12 +72,19 @@ impl TermLike for Strokes {
         self.add("\n")
     }
     fn write_str(&self, text: &str) -> io::Result<()> {
-        self.add(text)
+        // A line that is filled up with blanks becomes several ones when the terminal gets narrower.
+        match text.chars().all(|c| c == ' ') {
+            true => Ok(()),
+            false => self.add(text),
+        }
     }
     fn clear_line(&self) -> io::Result<()> {
-        self.add("\r\x1b[2K")
+        // All of it, also what a narrower terminal broke off below.
+        self.add("\r\x1b[J")
     }
     fn flush(&self) -> io::Result<()> {
+        // The cursor waits where the line begins, and stays there when the terminal breaks the line otherwise.
+        self.add("\r")?;
         let mut strokes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         streams::draw(&std::mem::take(&mut *strokes));
         Ok(())

@@ -173,3 +173,21 @@ fn a_planned_undo_says_what_it_would_do_and_does_nothing() {
     assert_eq!(project.run(&["undo"]).code, 0);
     assert_eq!(project.workflows(), [""; 0]);
 }
+
+/// What is in no list can be typed: the way to an answer in own words stays there whatever the list is filtered by, and begins with it.
+#[test]
+fn on_a_terminal_an_answer_that_no_option_is_can_be_typed_at_the_list() {
+    let project = Project::new();
+    let command = project.command(&["build", "post our new stuff on social media automatically"]);
+    let typed: [(&str, &[u8]); 2] = [
+        ("(in your own words)", b"Instagram\r\r"),
+        ("Where is \"new stuff\" kept", b""),
+    ];
+    in_turn_on_a_terminal(command, &typed);
+    let runs = project
+        .run(&["runs", "list", "--output-format", "json"])
+        .json();
+    let run = runs["runs"][0]["run_id"].as_str().unwrap();
+    let told = project.run(&["log", run]).stdout;
+    assert!(told.contains("social: Instagram (terminal)"), "{told}");
+}
