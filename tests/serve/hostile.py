@@ -5,7 +5,8 @@
 The hostile ones are a process of the lowest priority, since they stand for other machines.
 
 `slow`: heads that come a byte a second, without a secret. `flood`: connections that are opened, ask with a wrong secret and come again.
-`unread`: readers with a secret that open a run's events with all records, again and again, and read none. Ends with a line for each.
+`unread`: readers with a secret that open a run's events with all records, again and again, and read none; once of a client with the
+default `per_minute`, once of one without a limit. Ends with a line for each.
 """
 
 import argparse
@@ -26,8 +27,13 @@ per_minute = 100000000
 basic = {user = "demo", password_env = "DEMO_PASSWORD"}
 per_minute = 100000000
 tenants = ["bad"]
+[serve.clients.limited]
+basic = {user = "limited", password_env = "DEMO_PASSWORD"}
+tenants = ["bad"]
 """
 BASIC = "Basic ZGVtbzpkZW1v"
+# Of a client whose settings say nothing of `per_minute`.
+LIMITED = "Basic bGltaXRlZDpkZW1v"
 
 
 def head(server, method, path, authorization, body=""):
@@ -90,12 +96,16 @@ async def flood(server, _):
         await answered(reader)
 
 
-async def unread(server, run):
+async def unread(server, run, authorization=BASIC):
     _, writer = await asyncio.open_connection("127.0.0.1", server.port, limit=1024)
     with contextlib.closing(writer):
         for _ in range(200):
-            writer.write(head(server, "GET", f"/runs/{run}/events?view=all", BASIC))
+            writer.write(head(server, "GET", f"/runs/{run}/events?view=all", authorization))
         await asyncio.sleep(5)
+
+
+async def unread_at_the_default_limit(server, run):
+    await unread(server, run, LIMITED)
 
 
 async def attack(server, run, kind, callers):
@@ -110,10 +120,13 @@ def hostile(server, run, kind, callers):
 
 async def measure(server, args):
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    told = await turn(server, reader, writer, 0, BASIC, "bad")
-    run = next(line.split(": ")[1] for line in told.split("\r\n") if line.lower().startswith("x-run-id"))
+    runs = {}
+    for authorization in (BASIC, LIMITED):
+        told = await turn(server, reader, writer, 0, authorization, "bad")
+        runs[authorization] = next(line.split(": ")[1] for line in told.split("\r\n") if line.lower().startswith("x-run-id"))
     writer.close()
-    for kind in (None, slow, flood, unread):
+    for kind in (None, slow, flood, unread_at_the_default_limit, unread):
+        run = runs[LIMITED if kind is unread_at_the_default_limit else BASIC]
         others = None
         if kind:
             others = multiprocessing.get_context("fork").Process(target=hostile, args=(server, run, kind, args.callers), daemon=True)

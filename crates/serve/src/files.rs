@@ -83,12 +83,15 @@ impl Server {
                 continue;
             };
             let is_ours = self.whose(file.run()).await?.as_ref() == Some(key);
-            let bytes = match is_ours {
-                true => pack.project.run_file(&file).map_err(|e| of_store(&e))?,
+            let size = match is_ours {
+                true => pack
+                    .project
+                    .run_file_size(&file)
+                    .map_err(|e| of_store(&e))?,
                 false => None,
             };
             let until = pack.effects.now().as_second().saturating_add(SECONDS);
-            let link = bytes.as_ref().and_then(|_| {
+            let link = size.and_then(|_| {
                 let mark = pack.project.link_mark(&file, until)?;
                 let (run, name) = (file.run(), file.name());
                 let url = self.limits.url.trim_end_matches('/');
@@ -97,7 +100,7 @@ impl Server {
                 ))
             });
             let told = json!({
-                "name": file.name(), "mime": file.media_type(), "size": bytes.map(|b| b.len()), "url": link
+                "name": file.name(), "mime": file.media_type(), "size": size, "url": link
             });
             attached.0.insert((*place).to_owned(), told);
         }

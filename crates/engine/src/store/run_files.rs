@@ -87,6 +87,12 @@ impl Project {
         }
     }
 
+    /// How many bytes stand in it; None as for [`Project::run_file`].
+    pub fn run_file_size(&self, file: &RunFile) -> Result<Option<u64>, StoreError> {
+        let size = Files::open(self.root())?.size(Path::new(&file.place()))?;
+        Ok(size.filter(|size| *size <= RunFile::MAX as u64))
+    }
+
     /// Removes all that a run made. False: there was nothing.
     pub fn remove_run_files(&self, run_id: &str) -> Result<bool, StoreError> {
         let _ = self.run(run_id)?;

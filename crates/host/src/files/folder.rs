@@ -1,7 +1,7 @@
 //! The project's files through one handle that cannot leave the project: no `..`, no symlink to the outside, no device.
 //! Every write is whole and durable before it counts: temporary file beside the target, sync, rename or link, sync of the folder.
 
-use super::regular::{Found, Links, read_below};
+use super::regular::{Found, Links, read_below, size_below};
 use super::{FileError, temporary};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
@@ -46,6 +46,11 @@ impl Files {
             Err(e) => return Err(failed("read", path, e)),
         }
         read_below(&self.root, path, max_bytes, Links::Refuse).map_err(|e| failed("read", path, e))
+    }
+
+    /// How many bytes a file has, without reading it; None: it is not there, or [`Files::read`] would find no file.
+    pub fn size(&self, path: &Path) -> Result<Option<u64>, FileError> {
+        size_below(&self.root, path).map_err(|e| failed("look at", path, e))
     }
 
     /// The names in a folder, sorted; none when the folder is not there.

@@ -113,6 +113,16 @@ pub fn read_below(folder: &Dir, path: &Path, max: u64, links: Links) -> io::Resu
     found(folder.open_with(path, &options(links)), max)
 }
 
+/// The bytes of a file below a folder, as [`read_below`] would find it without following a link. None: it would find none.
+pub fn size_below(folder: &Dir, path: &Path) -> io::Result<Option<u64>> {
+    let file = match folder.open_with(path, &options(Links::Refuse)) {
+        Ok(file) => file,
+        Err(e) => return unopened(e).map(|_| None),
+    };
+    let found = file.metadata()?;
+    Ok(found.is_file().then(|| found.len()))
+}
+
 /// A project's own file, by its path below the project's root. A link is followed as long as it stays inside, and is odd when
 /// it leads out; neither a race nor a `..` does.
 pub fn read_within(root: &Path, path: &Path, max: u64) -> io::Result<Found> {
