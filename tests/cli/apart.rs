@@ -41,6 +41,14 @@ fn orchestrator(project: &Project) {
     project.write("apart.json", &file.to_string());
 }
 
+/// Both cards are approved as they are.
+fn approved(project: &Project, served: &Served, money: &str) {
+    for name in ["tech", "money"] {
+        let ran = own(project, served, money, &["a2a", "approve", name]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+    }
+}
+
 fn researched(project: &Project, served: &Served, money: &str) -> Value {
     let args = [
         "run",
@@ -77,15 +85,7 @@ fn an_orchestrator_reaches_agents_that_are_services_of_their_own() {
     let why = "the card of the agent tech is not approved";
     assert!(ran.stderr.contains(why), "{}", ran.stderr);
 
-    for name in ["tech", "money"] {
-        let ran = own(
-            &project,
-            &served,
-            "economic-agent",
-            &["a2a", "approve", name],
-        );
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-    }
+    approved(&project, &served, "economic-agent");
     let output = researched(&project, &served, "economic-agent");
     assert_eq!(status(&output), ["completed", "completed"]);
     // The same as where all of them work here.
@@ -119,15 +119,7 @@ fn an_agent_that_gives_something_else_is_away_and_the_others_go_on() {
     let served = Served::of(command);
     orchestrator(&project);
     // A plan is no list of claims.
-    for name in ["tech", "money"] {
-        let ran = own(
-            &project,
-            &served,
-            "research-orchestrator-agent",
-            &["a2a", "approve", name],
-        );
-        assert_eq!(ran.code, 0, "{}", ran.stderr);
-    }
+    approved(&project, &served, "research-orchestrator-agent");
     let output = researched(&project, &served, "research-orchestrator-agent");
     assert_eq!(status(&output), ["completed", "failed"]);
     let report = output["report_markdown"].as_str().unwrap();
