@@ -427,6 +427,9 @@ fn serve() {
           --listen <ADDRESS:PORT>
               Where to listen; port 0 takes a free one
 
+          --agents <AGENTS>
+              Serve these agents of orchestrators, each by itself, in place of packs: NAME,NAME
+
           --check
               Say what would be served, to whom and where, and serve nothing
 

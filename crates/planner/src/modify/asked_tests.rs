@@ -246,6 +246,11 @@ fn changes_of_orders() {
         r#"Change the Slack message to "Order {id} from {name}"."#,
         r#"Everything else goes to #other-orders."#,
         r#"Use a POST webhook at /new-orders."#,
+        "If anything fails, tell Slack #ops.",
+        "Add an error notification to Slack #ops.",
+        "Füge eine Fehlerbenachrichtigung an Slack #ops hinzu.",
+        "Ajoute une notification d'erreur sur Slack #ops.",
+        "Add an error notification.",
     ];
     insta::assert_snapshot!(snapshot(&orders(), &requests));
 }

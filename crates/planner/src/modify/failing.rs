@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::insert::steps_of;
-use super::mention;
+use super::{mention, words};
 use crate::compile::existing::Patch;
 use crate::compile::rewire::{acts, reads};
 use crate::lexicon::{has, rx};
@@ -33,16 +33,35 @@ pub(super) fn failing(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> b
     retried || then
 }
 
+/// "Add an error notification to Slack #ops": what is sent says by its name when.
+pub(super) fn noticed(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
+    let named = words::places(clause, language, "notice").into_iter().next();
+    let Some(named) = named.filter(|_| words::has(clause, language, "more")) else {
+        return false;
+    };
+    let to = clause.get(named.end..).unwrap_or_default();
+    let end = words::places(to, language, "more").first().map(|p| p.start);
+    let to = to.get(..end.unwrap_or(to.len())).unwrap_or_default().trim();
+    let steps = steps_of(&format!("send a message {to}"));
+    let nodes = can_fail(patch);
+    if to.is_empty() || steps.is_empty() || nodes.is_empty() {
+        return false;
+    }
+    patch.on_error(&nodes, &steps);
+    true
+}
+
+/// The nodes that speak with something outside.
+fn can_fail(patch: &Patch<'_>) -> Vec<String> {
+    let nodes = patch.workflow().nodes.iter();
+    let failing = nodes.filter(|n| fails_outside(n));
+    failing.map(|n| n.name().to_owned()).collect()
+}
+
 /// The nodes that are spoken of; every one that can fail when the clause names none ("if anything fails").
 fn meant(patch: &Patch<'_>, clause: &str, kept: &[String]) -> Vec<String> {
     // a node that stays as it is may still be tried again when the request names it: that is no part of what it does
-    let can_fail: Vec<String> = patch
-        .workflow()
-        .nodes
-        .iter()
-        .filter(|n| fails_outside(n))
-        .map(|n| n.name().to_owned())
-        .collect();
+    let can_fail = can_fail(patch);
     let subjects = [
         r"\b(?:retry|retries (?:of|for)|wiederhole?|reintenta|réessaye[rz]?)\s+(.+?)(?:\s+(?:up to|at most|max\w*|bis|hasta|jusqu\S*|\d|once|twice|three|two|four|five|if|when|on|with|mit|con|avec)\b|,|$)".to_owned(),
         r"^\W*(.+?)\s+(?:should|must|shall|gets?|has|have|may|soll\w*|bekomm\w*|erhält|debe\w*|tendrá|doit|aura)\b.*\b(?:retr|tries|attempts|versuch|wiederhol|intentos|tentatives)".to_owned(),

@@ -245,7 +245,12 @@ const READERS: &[Reader] = &[
 /// One that knows the words of changes of a language: it sees the clause before those that look for values.
 type SpokenReader = fn(&mut Patch<'_>, &str, &str) -> bool;
 
-const SPOKEN_READERS: &[SpokenReader] = &[exchange::exchanged, only::only, branch::sized];
+const SPOKEN_READERS: &[SpokenReader] = &[
+    exchange::exchanged,
+    only::only,
+    branch::sized,
+    failing::noticed,
+];
 
 /// What became of a clause that may set what is there.
 enum Placed<'c> {
