@@ -1,6 +1,6 @@
 use super::*;
+use crate::fixture::Scratch;
 use crate::git::PATIENCE;
-use crate::scratch::Scratch;
 
 fn since_rev(r: &Scratch, rev: &str) -> Result<Vec<String>, GitError> {
     let sources = crate::source::collect(&[r.0.path().to_owned()]).unwrap();

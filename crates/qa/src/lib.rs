@@ -8,6 +8,8 @@ pub mod baseline;
 pub mod changed;
 pub mod check;
 pub mod document;
+#[cfg(test)]
+mod fixture;
 pub mod git;
 mod mend;
 mod place;
@@ -15,8 +17,6 @@ pub mod report;
 mod rewrite;
 pub mod rules;
 mod scan;
-#[cfg(test)]
-mod scratch;
 pub mod source;
 pub mod staged;
 pub mod summary;

@@ -1,6 +1,6 @@
 use super::*;
+use crate::fixture::Scratch;
 use crate::git::PATIENCE;
-use crate::scratch::Scratch;
 use crate::source::{read, relative};
 
 /// What is staged below the paths: its path, and its text or why there is none.
