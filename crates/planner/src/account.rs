@@ -325,6 +325,9 @@ fn judged(
     }
 }
 
+/// What it says of a thing is a condition on it, as a noun behind it is the thing's: "an email whose subject …".
+const WHOSE: &str = "whose";
+
 /// A function word that says when something happens.
 fn condition(
     sense: &crate::lex::Sense,
@@ -341,6 +344,7 @@ fn condition(
     let fate = match sense.concept.as_str() {
         "if" => found(evidence.choice().or_else(when)),
         "unless" | "only" => found(evidence.choice()),
+        "pronoun" if item.text == WHOSE => found(evidence.choice()),
         "else" => found(evidence.branches()),
         "more" | "less" => found(evidence.bound()),
         "each" | "until" => context("how items go through"),

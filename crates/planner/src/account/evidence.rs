@@ -4,6 +4,7 @@ use crate::chart::Item;
 use crate::compile::is_called;
 use crate::lex::{Class, Lexicon, Table};
 use crate::lexicon::{self, ServiceEntry};
+use crate::modify;
 use crate::spot::Kind;
 use crate::time::TimeMeaning;
 use agentctl_n8n::workflow::short_type;
@@ -145,7 +146,10 @@ impl Evidence {
                     .entry(value.to_lowercase())
                     .or_insert_with(|| name.to_owned());
             }
-            self.parameter(key, value, name);
+            // An address of mail where a telephone number belongs shows nothing but a mistake.
+            if !modify::is_astray(&short, key, value) {
+                self.parameter(key, value, name);
+            }
         }
         for key in node.map().keys() {
             if matches!(

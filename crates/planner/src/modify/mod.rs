@@ -37,6 +37,7 @@ mod wire_tests;
 
 pub(crate) use diff::between;
 pub(crate) use said::{begins, is_said, meant, spoken};
+pub(crate) use slot::is_astray;
 
 pub(super) use diff::changed_node;
 

@@ -307,6 +307,15 @@ pub(super) fn misplaced(before: &Workflow, after: &Workflow) -> bool {
     })
 }
 
+/// Whether a place of a node (its short type, a parameter) holds an address of mail and is for telephone numbers alone.
+pub(crate) fn is_astray(node: &str, parameter: &str, value: &Value) -> bool {
+    let phones = slots().iter().filter(|slot| slot.literals == ["phone"]);
+    let mut places = phones.flat_map(|slot| &slot.paths);
+    let is_place = places.any(|(of, path)| *path == parameter && of.is_none_or(|of| of == node));
+    let is_mail = |text: &String| text.contains('@') && !text.starts_with(['=', '<']);
+    is_place && held(value).iter().any(is_mail)
+}
+
 /// What a place holds: a text, or a locator's value and the name that is shown for it.
 fn held(value: &Value) -> Vec<String> {
     let texts = match value {

@@ -47,6 +47,16 @@ fn what_no_step_came_of_is_missing() {
             "When a webhook receives an order, create a Trello card; the thing is called a_b_c_77.",
             "a_b_c_77",
         ),
+        // An address of mail in the place of a telephone number.
+        (
+            "Twilio: forward each incoming SMS to me@example.com",
+            "me@example.com",
+        ),
+        // A condition on what comes, where nothing tests it.
+        (
+            "When an email arrives whose subject has the word invoice, post it to Slack #finance",
+            "whose",
+        ),
     ];
     for (request, words) in cases {
         let missing = account(request).missing;
