@@ -358,7 +358,7 @@ fn an_answer_that_no_question_takes_is_a_mistake_of_what_was_typed() {
     insta::assert_snapshot!(told(&project, &["build", vague, "--answers", "a.json", "--no-input"]), @r#"
     exit code 2
     error: no question has this id or topic, so the answer was not used: "timming" (did you mean "timing"?)
-    hint: open: social, source, recipient, timing, action; agentctl answer [RUN] social=…
+    hint: open: social, source, timing, action; agentctl answer [RUN] social=…
     "#);
     let ran = project.run(&["resume", "--answers", "a.json", "--output-format", "json"]);
     let report = ran.json();
@@ -377,7 +377,7 @@ fn an_answer_that_no_question_takes_is_a_mistake_of_what_was_typed() {
     assert_eq!(project.run(&["resume", "--no-input"]).code, 4);
     insta::assert_snapshot!(told(&project, &["answer", "timming=hourly"]), @r#"
     exit code 2
-    error: no open question "timming"; did you mean "timing"?; open: social, source, recipient, timing, action
+    error: no open question "timming"; did you mean "timing"?; open: social, source, timing, action
     "#);
     // Nothing is asked: the answer was for nothing.
     let ran = project.run(&["build", "--yes", ORDERS, "--answers", "a.json"]);

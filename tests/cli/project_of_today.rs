@@ -49,17 +49,17 @@ fn its_runs_are_its_users_and_whole() {
     next: agentctl answer 20261122-122243-5ead52 source=… recipient=…
     --- exit code 0
     ");
-    insta::assert_snapshot!(told(&project, &["runs", "list"]), @r"
+    insta::assert_snapshot!(told(&project, &["runs", "list"]), @"
     $ agentctl runs list
-    * 20261122-122243-5ead52  waiting      Every Monday send the new customers somewhere
-      20261122-122240-02fa9e  unfinished   post to #returns instead of #shipping
-      20261122-122036-9dc021  complete     run it at 8:30 instead of 9:00  → every-day-at-9-00-tell-the-team-how
-      20261122-122032-fc7ce5  complete     post to #shipping instead of #orders  → orders
-      20261122-122027-de6e9b  complete     post to #urgent instead of #support  → support-intake
-      20261122-122021-296548  complete     Every day at 9:00 tell the team how many orders are open  → every-day-at-9-00-tell-the-team-how
-      20261122-122019-f018ef  complete     post to #orders instead of #sales  → orders
-      20261122-122017-06ee7e  blocked      post to #orders instead of #sales  → orders
-      20261122-122015-37c613  complete     Only notify Slack when the priority is urgent, everything else should go by e-mail to support-digest…  → support-intake
+    * 20261122-122243-5ead52  2026-11-22 12:22  waiting      Every Monday send the new customers somewhere
+      20261122-122240-02fa9e  2026-11-22 12:22  unfinished   post to #returns instead of #shipping
+      20261122-122036-9dc021  2026-11-22 12:20  complete     run it at 8:30 instead of 9:00  → every-day-at-9-00-tell-the-team-how
+      20261122-122032-fc7ce5  2026-11-22 12:20  complete     post to #shipping instead of #orders  → orders
+      20261122-122027-de6e9b  2026-11-22 12:20  complete     post to #urgent instead of #support  → support-intake
+      20261122-122021-296548  2026-11-22 12:20  complete     Every day at 9:00 tell the team how many orders are open  → every-day-at-9-00-tell-the-team-how
+      20261122-122019-f018ef  2026-11-22 12:20  complete     post to #orders instead of #sales  → orders
+      20261122-122017-06ee7e  2026-11-22 12:20  blocked      post to #orders instead of #sales  → orders
+      20261122-122015-37c613  2026-11-22 12:20  complete     Only notify Slack when the priority is urgent, everything else should go by e-mail to support-digest…  → support-intake
     --- exit code 0
     ");
     insta::assert_snapshot!(told(&project, &["runs", "verify"]), @r"
