@@ -13,6 +13,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import logging
 import multiprocessing
 import os
 import time
@@ -115,6 +116,8 @@ async def attack(server, run, kind, callers):
 def hostile(server, run, kind, callers):
     """In a process of its own, which makes way for the well-behaved caller: it stands for other machines."""
     os.nice(19)
+    # It is told of each connection that the server cut off.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     asyncio.new_event_loop().run_until_complete(attack(server, run, kind, callers))
 
 
