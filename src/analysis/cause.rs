@@ -75,7 +75,7 @@ pub(super) fn root(facts: &Facts) -> Option<Cause> {
     };
     match outcome {
         Outcome::Complete | Outcome::Cancelled => None,
-        Outcome::Draft => Some(plain(
+        Outcome::Draft | Outcome::Partial => Some(plain(
             Kind::Partial,
             format!("not all of the request is in what was made: {message}"),
             vec![*end],

@@ -65,7 +65,7 @@ impl Counting {
         let blocked = run.outcome == Some(Outcome::Blocked);
         match run.outcome {
             Some(Outcome::Complete) => all.complete += 1,
-            Some(Outcome::Draft) => all.draft += 1,
+            Some(Outcome::Draft | Outcome::Partial) => all.draft += 1,
             Some(Outcome::Blocked) => all.blocked += 1,
             None | Some(Outcome::Waiting | Outcome::Interrupted) => all.open += 1,
             Some(_) => all.other += 1,

@@ -133,6 +133,7 @@ pub fn look_and_activate(
             report.outcome,
             Outcome::Complete
                 | Outcome::Draft
+                | Outcome::Partial
                 | Outcome::Blocked
                 | Outcome::Refused
                 | Outcome::Failed

@@ -411,16 +411,16 @@ fn tool_line(result: &agentctl_base::model::ToolResult) -> String {
     )
 }
 
-/// QA's verdict, when a patch carries one.
+/// QA's verdict, when a patch carries one with its count of errors.
 fn findings_line(patch: &serde_json::Map<String, Value>) -> Option<String> {
     let report = patch.get("qa_report")?.as_object()?;
     let status = report.get("status")?.as_str()?;
-    let count = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let count = |key: &str| report.get(key).and_then(Value::as_u64);
     let mut text = format!(
         "    qa: {}, {} errors, {} warnings",
         plain(status),
-        count("error_count"),
-        count("warning_count")
+        count("error_count")?,
+        count("warning_count").unwrap_or(0)
     );
     if let Some(cycle) = report.get("cycle").and_then(Value::as_u64) {
         text.push_str(&format!(" (cycle {cycle})"));

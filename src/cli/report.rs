@@ -29,11 +29,14 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
             run = report.run_id
         ));
         // What was checked and what was left to do is of a workflow that is not there any more.
-        if matches!(report.outcome, Outcome::Complete | Outcome::Draft) {
+        if matches!(
+            report.outcome,
+            Outcome::Complete | Outcome::Draft | Outcome::Partial
+        ) {
             return out;
         }
     }
-    if report.outcome == Outcome::Draft {
+    if matches!(report.outcome, Outcome::Draft | Outcome::Partial) {
         draft::told(report, &made, &mut out);
     }
     if let (Some(built), Some((document, catalog))) = (&made.workflow, workflow) {
@@ -368,7 +371,7 @@ fn open_points(
 fn ending(report: &RunReport, made: &Built, out: &mut String) {
     let run = &report.run_id;
     match report.outcome {
-        Outcome::Complete | Outcome::Draft => {
+        Outcome::Complete | Outcome::Draft | Outcome::Partial => {
             if let Some(built) = &made.workflow {
                 let target = plain(built.file.as_deref().unwrap_or(&built.id));
                 out.push_str(&format!("next: agentctl build --workflow {target} \"…\" to change it, agentctl undo {run} to take it back\n"));

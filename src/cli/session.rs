@@ -11,7 +11,7 @@ use super::output::Output;
 use super::progress::plain_long;
 use super::remote;
 use super::settings;
-use crate::config::Config;
+use crate::config::{Config, User};
 use crate::dialogues::Failing;
 use crate::held::Held;
 use crate::pack::{BUILDER, NoPack};
@@ -62,6 +62,7 @@ pub struct Session {
     pub in_force: Arc<InForce>,
     /// The limits of agentctl.toml.
     pub budgets: Budgets,
+    pub user: User,
 }
 
 /// What a run is begun or gone on with besides its pack.
@@ -197,6 +198,7 @@ impl Session {
             cancel: Cancel::default(),
             in_force: folder_trust::in_force(root, out)?,
             budgets: config.limits,
+            user: config.user,
         })
     }
 

@@ -40,9 +40,11 @@ pub mod limit;
 mod provider;
 pub mod serve;
 mod tools;
+mod user;
 
 pub use context::Context;
 pub use provider::base_url;
+pub use user::User;
 
 use crate::trust::{MAX_SETTINGS, SETTINGS};
 use agentctl_base::{plain_http::PlainHttp, secrets};
@@ -99,6 +101,8 @@ pub struct Config {
     pub serve: serve::Serve,
     /// `[a2a.agents.NAME]`.
     pub agents: IndexMap<String, a2a::RemoteAgent>,
+    /// `[user]`.
+    pub user: User,
     /// `[n8n] backend`.
     pub backend: Option<BackendName>,
     /// `[trust] plain_http` of the user's own file.
@@ -172,6 +176,8 @@ struct Written {
     sessions: WrittenSessions,
     #[serde(default)]
     serve: serve::Serve,
+    #[serde(default)]
+    user: user::Written,
     #[serde(default)]
     a2a: a2a::Written,
     trust: Option<Spanned<WrittenTrust>>,
@@ -315,6 +321,8 @@ pub fn load(
     config.serve = own.serve.over(std::mem::take(&mut config.serve));
     config.pack = own.pack.or(config.pack);
     config.orchestrators.extend(own.orchestrators);
+    // A project may know better where its workflows run.
+    config.user = own.user.or(std::mem::take(&mut config.user));
     config.backend = own.backend.or(config.backend);
     for (name, price) in own.prices {
         config.prices.entry(name).or_insert(price);
@@ -402,6 +410,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         orchestrators: written.packs.orchestrators,
         sessions_url_env: written.sessions.url_env,
         serve: written.serve.checked(&lines, origin)?,
+        user: User::of(written.user, &lines)?,
         backend: written.n8n.backend,
         plain_http,
     })

@@ -38,6 +38,9 @@ struct Case {
     errors: Vec<Vec<(&'static str, bool)>>,
     /// Errors that the test of each cycle shows: (id, has a known fix). Beyond them nothing is executed.
     test_errors: Vec<Vec<(&'static str, bool)>>,
+    /// What the request asks for, and what QA says of it cycle by cycle; of those after the last one the same.
+    steps: Vec<&'static str>,
+    coverage: Vec<Value>,
     analyst_fails: bool,
     /// Ids of learnings about the findings.
     learned: Vec<&'static str>,
@@ -53,11 +56,38 @@ fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play
         "get_workflow" => Play {
             calls: vec![(
                 "get_workflow",
-                json!({"workflow_id": input["workflow_id"], "workflow": {"nodes": []}}),
+                json!({"id": input["workflow_id"], "nodes": [{"name": "Node"}]}),
                 None,
             )],
             ..Play::default()
         },
+        "list_workflows" => Play {
+            calls: vec![("list_workflows", json!({"workflows": listed(case)}), None)],
+            ..Play::default()
+        },
+        "search_nodes" => Play {
+            calls: vec![(
+                "search_nodes",
+                json!({"nodes": [{"node_type": "n8n-nodes-base.webhook"}]}),
+                None,
+            )],
+            ..Play::default()
+        },
+        "get_node" => Play {
+            calls: vec![(
+                "get_node",
+                json!({"node_type": input["node_type"], "recipe": "r"}),
+                None,
+            )],
+            ..Play::default()
+        },
+        "validate_workflow" => {
+            let errors = case.errors.get(cycle - 1).cloned().unwrap_or_default();
+            Play {
+                calls: vec![("validate_workflow", validated(&errors), None)],
+                ..Play::default()
+            }
+        }
         "search_learnings" => Play {
             calls: vec![(
                 "search_learnings",
@@ -75,7 +105,7 @@ fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play
             ..Play::default()
         },
         "clarify" | "refine" => {
-            let mut requirements = json!({"goal": "g", "questions": []});
+            let mut requirements = json!({"goal": "g", "questions": [], "steps": case.steps});
             if task == "clarify" && !case.questions.is_null() {
                 requirements["questions"] = case.questions.clone();
             }
@@ -84,13 +114,8 @@ fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play
             }
             say(json!({"requirements": requirements, "research_request": {"for": task}}))
         }
-        "research" => Play {
-            calls: vec![("list_workflows", json!([]), None)],
-            output: json!({"research_findings": {
-                "existing": if case.existing.is_null() { json!([]) } else { case.existing.clone() },
-                "nodes": [{"type": "n8n-nodes-base.webhook"}]}}),
-            error: None,
-        },
+        "research" => say(json!({"research_findings": {
+            "existing": listed(case), "nodes": [{"type": "n8n-nodes-base.webhook"}]}})),
         "decide" if case.options.is_null() => say(
             json!({"decision": {"choice": "build"}, "decision_options": [{"choice": "build", "what": "w"}]}),
         ),
@@ -106,20 +131,22 @@ fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play
             error: None,
         },
         "validate" => {
-            let errors = case.errors.get(cycle - 1).cloned().unwrap_or_default();
-            let content = validated(&errors);
-            let status = if errors.is_empty() { "pass" } else { "fail" };
-            let scope = if errors.is_empty() {
-                json!([])
-            } else {
-                json!(["Node"])
-            };
-            Play {
-                output: json!({"qa_report": {"status": status, "error_count": errors.len(), "warning_count": 0,
-                    "findings": content["findings"]}, "edit_scope": scope}),
-                calls: vec![("validate_workflow", content, None)],
-                error: None,
-            }
+            let found = case
+                .errors
+                .get(cycle - 1)
+                .is_some_and(|errors| !errors.is_empty());
+            let rows = case.coverage.get(cycle - 1).or(case.coverage.last());
+            let rows = rows.cloned().unwrap_or_else(|| json!([]));
+            let changes = rows
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|row| row.get("change").is_some());
+            let fails = found || changes;
+            say(
+                json!({"qa_report": {"status": if fails { "fail" } else { "pass" }}, "coverage": rows,
+                "edit_scope": if fails { json!(["Node"]) } else { json!([]) }}),
+            )
         }
         "research_fix" => say(json!({"research_findings": {"guidance": ["set x"]}})),
         "fix" => Play {
@@ -147,6 +174,13 @@ fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play
     }
 }
 
+fn listed(case: &Case) -> Value {
+    match case.existing.is_null() {
+        true => json!([]),
+        false => case.existing.clone(),
+    }
+}
+
 /// What a real run showed; None: there was none.
 fn tested(errors: Option<&Vec<(&'static str, bool)>>) -> Play {
     let Some(errors) = errors else {
@@ -171,7 +205,7 @@ fn what_a_real_run_shows_goes_through_the_same_cycles() {
         test_errors: vec![vec![("r", true)], vec![("r", true), ("s", false)], vec![]],
         ..Case::default()
     };
-    let done = run(&case, json!({"request": "r"}), &nobody);
+    let done = run(&case, json!({"request": "r", "executes": true}), &nobody);
     let message = "checked and executed".to_owned();
     assert_eq!(done.end, Some((Outcome::Complete, message)));
     let compared: Vec<Value> = done
@@ -217,7 +251,7 @@ fn what_a_real_run_shows_goes_through_the_same_cycles() {
         test_errors: vec![vec![("r", true)]; 3],
         ..Case::default()
     };
-    let blocked = run(&case, json!({"request": "r"}), &nobody);
+    let blocked = run(&case, json!({"request": "r", "executes": true}), &nobody);
     assert_eq!(
         blocked.end.map(|(outcome, _)| outcome),
         Some(Outcome::Blocked)
@@ -260,12 +294,15 @@ fn a_plain_request_is_built_and_checked() {
             "learned",
             "clarify",
             "questions",
+            "listed",
             "research",
-            "decide",
+            "recipes",
+            "recipes[1]/recipe",
             "blueprint",
             "build",
-            "qa_loop[1]/validate",
-            "qa_loop[1]/test"
+            "qa_loop[1]/final",
+            "qa_loop[1]/look",
+            "qa_loop[1]/validate"
         ]
     );
     assert_eq!(
@@ -387,15 +424,20 @@ fn a_known_fix_goes_straight_to_the_builder_and_a_stubborn_finding_to_the_resear
     assert_eq!(
         loop_paths,
         [
+            "qa_loop[1]/final",
+            "qa_loop[1]/look",
             "qa_loop[1]/validate",
             "qa_loop[1]/known",
             "qa_loop[1]/fix",
+            "qa_loop[2]/final",
+            "qa_loop[2]/look",
             "qa_loop[2]/validate",
             "qa_loop[2]/known",
             "qa_loop[2]/research_fix",
             "qa_loop[2]/fix",
-            "qa_loop[3]/validate",
-            "qa_loop[3]/test"
+            "qa_loop[3]/final",
+            "qa_loop[3]/look",
+            "qa_loop[3]/validate"
         ]
     );
     let compared: Vec<&Value> = run
@@ -617,8 +659,8 @@ fn claims_without_a_call_are_refused() {
             .map(|c| c.message)
             .collect()
     };
-    let report = json!({"qa_report": {"status": "pass", "error_count": 0, "warning_count": 0, "findings": []}, "edit_scope": []});
-    assert!(claims("qa_loop[1]/validate", report)[0].contains("validate_workflow was not called"));
+    let report = json!({"qa_report": {"status": "pass"}, "coverage": [], "edit_scope": []});
+    assert!(claims("qa_loop[1]/validate", report)[0].contains("the final check found errors"));
     assert!(claims("build", json!({"workflow": {"id": "w"}}))[0].contains("nothing was created"));
     assert!(
         claims(
@@ -634,6 +676,95 @@ fn claims_without_a_call_are_refused() {
         ),
         Vec::<String>::new()
     );
+}
+
+/// Two requirements, of which the second is not there: with a change it goes back to the builder, without one the run is a part.
+#[test]
+fn what_is_not_covered_is_built_or_named() {
+    let there = json!({"requirement": 1, "nodes": ["Node"]});
+    let lacks = |change: Option<&str>| {
+        let mut row = json!({"requirement": 2, "nodes": [], "missing": "a fax"});
+        if let Some(change) = change {
+            row["change"] = json!(change);
+        }
+        row
+    };
+    let steps = vec!["post it", "fax it"];
+    let case = Case {
+        steps: steps.clone(),
+        coverage: vec![
+            json!([there, lacks(Some("add a node that faxes"))]),
+            json!([there, {"requirement": 2, "nodes": ["$workflow"]}]),
+        ],
+        ..Case::default()
+    };
+    let built = run(&case, json!({"request": "r"}), &nobody);
+    assert_eq!(built.end.as_ref().map(|(o, _)| *o), Some(Outcome::Complete));
+    // It says the change, so nobody has to look for one.
+    assert!(paths(&built.events).contains(&"qa_loop[1]/fix"));
+    assert!(!paths(&built.events).contains(&"qa_loop[1]/research_fix"));
+
+    let case = Case {
+        steps,
+        coverage: vec![json!([there, lacks(None)])],
+        ..case
+    };
+    let part = run(&case, json!({"request": "r"}), &nobody);
+    let message = "built 1 of 2 requirements; not there: 'a fax'".to_owned();
+    assert_eq!(part.end, Some((Outcome::Partial, message)));
+    let report = &state(&part)["qa_report"];
+    assert_eq!(
+        json!([report["not_covered"], report["findings"]]),
+        json!([
+            [{"requirement": "fax it", "missing": "a fax"}],
+            [{"id": "qa-covers-2", "code": "qa/not-covered", "severity": "warning", "node": null,
+              "message": "asked for and not there: a fax", "change": null}],
+        ])
+    );
+}
+
+#[test]
+fn a_table_that_leaves_out_or_invents_is_refused() {
+    let flow = flow();
+    let case = Case {
+        steps: vec!["post it", "fax it"],
+        coverage: vec![
+            json!([{"requirement": 1, "nodes": ["Node"]}, {"requirement": 2, "nodes": ["$workflow"]}]),
+        ],
+        ..Case::default()
+    };
+    let whole = run(&case, json!({"request": "r"}), &nobody);
+    let until: Vec<Event> = whole
+        .events
+        .iter()
+        .take_while(
+            |e| !matches!(e, Event::StepFinished { step, .. } if step == "qa_loop[1]/validate"),
+        )
+        .cloned()
+        .collect();
+    let log = RunLog::fold(&flow, &until).unwrap();
+    let said = |coverage: Value| -> Vec<String> {
+        let answer =
+            json!({"qa_report": {"status": "pass"}, "coverage": coverage, "edit_scope": []});
+        let refused = flow::verify_output(&flow, &log, "qa_loop[1]/validate", &answer).unwrap();
+        refused.into_iter().map(|claim| claim.message).collect()
+    };
+    let first = json!({"requirement": 1, "nodes": ["Node"]});
+    assert_eq!(
+        said(json!([first, {"requirement": 2, "nodes": ["Node"]}])),
+        Vec::<String>::new()
+    );
+    assert!(said(json!([first]))[0].contains("one row for each"));
+    assert!(said(json!([first, first]))[0].contains("one row for each"));
+    assert!(
+        said(json!([first, {"requirement": 3, "nodes": ["Node"]}]))[0].contains("one row for each")
+    );
+    assert!(
+        said(json!([first, {"requirement": 2, "nodes": ["Fax"]}]))[0].contains("does not have")
+    );
+    assert!(said(json!([first, {"requirement": 2, "nodes": []}]))[0].contains("never both"));
+    let changes = json!({"requirement": 2, "nodes": [], "missing": "m", "change": "c"});
+    assert!(said(json!([first, changes]))[0].contains("status cannot be pass"));
 }
 
 #[test]

@@ -126,7 +126,8 @@ impl<'a> Spans<'a> {
                 if let Some(run) = self.find(&Of::Run) {
                     run.attributes.push(("agentctl.outcome", outcome.into()));
                 }
-                let good = ["complete", "draft", "waiting", "cancelled"].contains(&outcome);
+                let good =
+                    ["complete", "draft", "partial", "waiting", "cancelled"].contains(&outcome);
                 self.close(&Of::Run, at, (!good).then(|| outcome.to_owned()));
             }
             Event::StageChanged { to, .. } => {
@@ -420,6 +421,7 @@ fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Complete => "complete",
         Outcome::Draft => "draft",
+        Outcome::Partial => "partial",
         Outcome::Blocked => "blocked",
         Outcome::Waiting => "waiting",
         Outcome::Refused => "refused",

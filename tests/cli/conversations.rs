@@ -1,4 +1,4 @@
-//! Eight builds that a model really made, replayed through the whole program without a network: `tests/conversations/NAME/` has
+//! Twelve builds that a model really made, replayed through the whole program without a network: `tests/conversations/NAME/` has
 //! the request, the recording, and the workflow as it came out (a further file: the one that was to be changed).
 //!
 //! A prompt, a tool's description or a check that changes on purpose makes these fail with the part that differs. Then
@@ -122,11 +122,15 @@ macro_rules! conversations {
 
 conversations! {
     alerts_on_push
+    convert_api
     expense_approval
     lead_routing
+    news_digest
     nightly_audit
+    open_incidents
     price_quote_api
     sensor_ingest
+    survey_leads
     urgent_only
     vacation_mcp_server
 }

@@ -81,6 +81,7 @@ impl Project {
             .env_remove("AGENTCTL_PROJECT")
             .env_remove("AGENTCTL_TRUST")
             .env_remove("COLUMNS")
+            .env_remove("TZ")
             .env("AGENTCTL_HOME", self.home())
             .env("AGENTCTL_CONFIG", self.file("no-such-settings.toml"))
             // What runs on the machine of whoever tests is nobody's business here.

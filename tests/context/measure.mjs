@@ -7,6 +7,7 @@
 // four bytes a token, on both sides.
 //
 //   node tests/context/measure.mjs [--agentctl target/debug/agentctl] [--n8n-mcp DIR] [--limit PERCENT] [NAME...]
+//   node tests/context/measure.mjs --only agentctl [NAME...]       (b) alone, without n8n-mcp: model calls and tokens, build by build
 //
 // Without --n8n-mcp the package is installed from npm into tests/context/.cache. Exit code 1: in total (b) needs more than PERCENT (15) of (a), where (a)
 // asks for each node in n8n-mcp's short form (`detail: standard`, its default); the long form stands beside it.
@@ -30,7 +31,7 @@ for (let args = process.argv.slice(2); args.length > 0;) {
 if (names.length === 0) names.push(...readdirSync(join(root, 'tests/conversations')).sort());
 
 const PHASES = ['research', 'decision', 'build', 'validation'];
-const PHASE_OF = {clarify: 'research', refine: 'research', research: 'research', decide: 'decision', blueprint: 'decision', build: 'build', validate: 'validation', research_fix: 'validation', fix: 'validation', test: 'validation'};
+const PHASE_OF = {clarify: 'research', refine: 'research', research: 'research', decide: 'decision', blueprint: 'decision', build: 'build', validate: 'validation', research_fix: 'validation', fix: 'validation', test: 'validation', searched: 'research', listed: 'research', recipe: 'research', current: 'decision', final: 'validation', look: 'validation'};
 const tokens = (messages, tools) => Math.ceil((Buffer.byteLength(JSON.stringify(messages)) + Buffer.byteLength(JSON.stringify(tools))) / 4);
 
 /// The objects of a recording, one after another.
@@ -160,6 +161,26 @@ function singlePrompt() {
   }).join('\n');
 }
 
+/// The turns of one agent: those of the recorded models, and, since it has no program that looks things up for it, one for what the
+/// program looked up between two of them.
+function turns(recorded) {
+  const all = [];
+  const asked = new Set(recorded.filter((e) => e.kind === 'model').flatMap((e) => (e.answer.calls ?? []).map((call) => call.id)));
+  let looked = null;
+  for (const entry of recorded) {
+    if (entry.kind === 'tool' && !asked.has(entry.call_id) && PHASE_OF[step(entry.step)]) {
+      const lines = entry.tool === 'search_nodes' ? entry.arguments.query.split('\n') : [null];
+      looked ??= {step: entry.step, answer: {calls: []}};
+      looked.answer.calls.push(...lines.map((query, i) => ({id: `${entry.call_id}_${i}`, tool: entry.tool, arguments: query === null ? entry.arguments : {query}})));
+    } else if (entry.kind === 'model') {
+      if (looked) all.push(looked);
+      looked = null;
+      all.push(entry);
+    }
+  }
+  return all;
+}
+
 async function single(name, dir, detail) {
   const folder = join(root, 'tests/conversations', name);
   const n8n = await standInN8n();
@@ -174,9 +195,10 @@ async function single(name, dir, detail) {
       const workflow = JSON.parse(readFileSync(join(folder, before), 'utf8'));
       await fetch(`${n8n.url}/api/v1/workflows`, {method: 'POST', body: JSON.stringify(workflow)});
     }
+    const recorded = entries(readFileSync(join(folder, 'recording.json'), 'utf8'));
     const messages = [{role: 'system', content: singlePrompt()}, {role: 'user', content: readFileSync(join(folder, 'request.txt'), 'utf8')}];
     let last = null;
-    for (const entry of entries(readFileSync(join(folder, 'recording.json'), 'utf8')).filter((e) => e.kind === 'model')) {
+    for (const entry of turns(recorded)) {
       if (last && last !== entry.step) messages.push({role: 'user', content: `Go on: ${step(entry.step)}.`});
       last = entry.step;
       used[PHASE_OF[step(entry.step)]] += tokens(messages, tools);
@@ -205,9 +227,9 @@ async function ours(name) {
   const used = Object.fromEntries(PHASES.map((phase) => [phase, 0]));
   let calls = 0;
   const model = await listen(async (request, response) => {
-    const {messages, tools} = await body(request);
+    const {messages, tools, response_format} = await body(request);
     const task = messages.find((m) => m.role === 'user').content.match(/^# Task: (\w+)/)[1];
-    used[PHASE_OF[task]] += tokens(messages, tools ?? []);
+    used[PHASE_OF[task]] += tokens(messages, tools ?? []) + (response_format ? tokens([response_format], []) : 0);
     const answer = answers[calls++];
     const made = (answer.calls ?? []).map((call, index) => ({index, id: call.id, type: 'function', function: {name: call.tool, arguments: argumentsOf(call)}}));
     const events = [
@@ -244,6 +266,16 @@ async function ours(name) {
 }
 
 // ── both ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+if (options.only === 'agentctl') {
+  console.log(['build', 'model calls', ...PHASES, 'all'].join(' | '));
+  for (const name of names) {
+    const {used, calls} = await ours(name);
+    const phases = PHASES.map((phase) => used[phase]);
+    console.log([name, calls, ...phases, phases.reduce((x, y) => x + y, 0)].join(' | '));
+  }
+  process.exit();
+}
 
 const dir = resolve(options['n8n-mcp']);
 if (!existsSync(join(dir, 'node_modules/n8n-mcp'))) {

@@ -121,6 +121,8 @@ pub enum Outcome {
     Complete,
     /// Made and checked, but not all that was asked for is in it: what is missing is named.
     Draft,
+    /// Made and checked, and a requirement is not in it that could not be built: what is missing is named.
+    Partial,
     Blocked,
     /// Waiting for an answer or an approval.
     Waiting,
@@ -137,6 +139,7 @@ impl Outcome {
         match self {
             Outcome::Complete => "complete",
             Outcome::Draft => "draft",
+            Outcome::Partial => "partial",
             Outcome::Blocked => "blocked",
             Outcome::Waiting => "waiting",
             Outcome::Refused => "refused",

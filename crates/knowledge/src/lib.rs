@@ -109,6 +109,13 @@ impl Knowledge {
         Ok(self.learnings.index()?.first)
     }
 
+    /// Whether there is any entry or pattern to read; what cannot be read counts as one, so that reading it says why.
+    pub fn has_learned(&self) -> bool {
+        let entries = self.learnings.all();
+        let none = entries.is_ok_and(|(entries, faults)| entries.is_empty() && faults.is_empty());
+        !none || self.learnings.patterns().is_ok_and(|p| !p.is_empty())
+    }
+
     /// The entries with these ids, in the order asked; the second list holds the ids that are not there.
     pub fn read_learnings(
         &self,

@@ -75,6 +75,10 @@ pub fn expect_hash() -> Value {
     )
 }
 
+pub fn todo() -> Value {
+    json!({"type": "array", "items": {"type": "string"}, "description": "what the user must still fill in or attach; may be empty"})
+}
+
 pub fn wanted(what: &str) -> Value {
     json!({
         "type": "object",

@@ -56,6 +56,18 @@ pub struct WorkflowReport {
     /// How many parts the request has, and how many of them are built; None: whoever built it did not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Parts>,
+    /// What was decided while it was built, in words.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// A requirement that is not in the workflow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NotCovered {
+    /// As the requirements have it.
+    pub requirement: Value,
+    /// What is missing, in words.
+    pub missing: String,
 }
 
 /// How much of a request is built.
@@ -112,6 +124,12 @@ pub struct QaReport {
     /// it was not executed, or before this was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub egress: Option<Vec<Value>>,
+    /// Why it was not executed; None: it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_executed: Option<String>,
+    /// The requirements that the workflow does not answer for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_covered: Vec<NotCovered>,
     /// What could not be taken away again, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_behind: Option<String>,
@@ -153,13 +171,12 @@ fn workflow_report(of: &Reported<'_>) -> Option<WorkflowReport> {
     if of.undone.iter().any(|undone| undone == id) {
         return None;
     }
-    let not_understood: Vec<String> = state
-        .and_then(|w| w.get("not_understood"))
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|phrase| phrase.as_str().map(str::to_owned))
-        .collect();
+    let texts = |key: &str| -> Vec<String> {
+        let list = state.and_then(|w| w.get(key)).and_then(Value::as_array);
+        let texts = list.into_iter().flatten().filter_map(Value::as_str);
+        texts.map(str::to_owned).collect()
+    };
+    let not_understood = texts("not_understood");
     let parts = state.and_then(|w| w.get("parts"));
     Some(WorkflowReport {
         id: id.to_owned(),
@@ -170,6 +187,7 @@ fn workflow_report(of: &Reported<'_>) -> Option<WorkflowReport> {
         draft: !not_understood.is_empty(),
         not_understood,
         parts: parts.and_then(|parts| serde_json::from_value(parts.clone()).ok()),
+        notes: texts("notes"),
     })
 }
 
@@ -211,6 +229,12 @@ fn qa_report(of: &Reported<'_>) -> Option<QaReport> {
             .and_then(Value::as_array)
             .filter(|_| executed)
             .cloned(),
+        not_executed: (report.get("not_executed").and_then(Value::as_str))
+            .filter(|_| !executed)
+            .map(str::to_owned),
+        not_covered: (report.get("not_covered").cloned())
+            .and_then(|list| serde_json::from_value(list).ok())
+            .unwrap_or_default(),
         left_behind: text(report.get("left_behind")),
         server: report.get("server").filter(|s| s.is_object()).cloned(),
     })

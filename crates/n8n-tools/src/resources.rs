@@ -22,6 +22,8 @@ use serde_json::{Map, Value};
 pub const PLACE: &str = "n8n";
 /// Among a run's input: whether a workflow can be executed there.
 const EXECUTES: &str = "executes";
+/// And why not.
+const NOT_EXECUTED: &str = "not_executed";
 
 /// What the text of a snapshot holds; None: no workflow.
 pub fn parse(text: &str) -> Option<Document> {
@@ -85,7 +87,12 @@ impl Resources for N8n {
     }
     fn abilities(&self) -> Map<String, Value> {
         let executes = self.backend().can().execute;
-        Map::from_iter([(EXECUTES.to_owned(), executes.into())])
+        let mut said = Map::from_iter([(EXECUTES.to_owned(), executes.into())]);
+        if !executes {
+            let why = self.cannot("execute workflows");
+            said.insert(NOT_EXECUTED.to_owned(), why.into());
+        }
+        said
     }
     fn decided_outside(&self, input: &Map<String, Value>) -> Map<String, Value> {
         let said = |key: &str| (key.to_owned(), input.get(key).cloned().unwrap_or_default());

@@ -8,6 +8,7 @@ mod chart;
 mod clause;
 pub mod compile;
 mod cover;
+mod coverage;
 mod evidence;
 #[cfg(test)]
 mod evidence_tests;

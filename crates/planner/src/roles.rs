@@ -6,9 +6,10 @@ use super::existing::{self, Existing};
 use super::plan::Plan;
 use super::reuse::{self, services};
 use super::{compile, cover, extend, gate, modify, pattern, read};
-use super::{evidence, learned, talk};
+use super::{coverage, evidence, learned, talk};
 use agentctl_base::model::{
-    Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolStatus, Usage,
+    Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolSpec, ToolStatus,
+    Usage,
 };
 use agentctl_base::question::{Question, QuestionOption};
 use agentctl_n8n::catalog::Catalog;
@@ -21,10 +22,11 @@ use serde_json::{Map, Value, json};
 pub(super) struct Seen<'a> {
     results: Vec<&'a ToolResult>,
     messages: &'a [Message],
+    tools: &'a [ToolSpec],
 }
 
 impl<'a> Seen<'a> {
-    fn new(messages: &'a [Message]) -> Self {
+    fn new(messages: &'a [Message], tools: &'a [ToolSpec]) -> Self {
         let results = messages
             .iter()
             .flat_map(|m| {
@@ -35,7 +37,15 @@ impl<'a> Seen<'a> {
                 }
             })
             .collect();
-        Seen { results, messages }
+        Seen {
+            results,
+            messages,
+            tools,
+        }
+    }
+    /// Whether the step has the tool: what can do nothing here is not offered.
+    fn has(&self, tool: &str) -> bool {
+        self.tools.iter().any(|offered| offered.name == tool)
     }
     /// Every call of a tool with its result, in order.
     pub fn calls(&self, tool: &str) -> Vec<(Value, &'a ToolResult)> {
@@ -83,7 +93,7 @@ pub(super) enum Move {
 
 /// One turn of the offline model.
 pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, ModelError> {
-    let seen = Seen::new(&request.messages);
+    let seen = Seen::new(&request.messages, &request.tools);
     let input = &request.task.input;
     let step = match request.task.task.as_str() {
         "clarify" | "refine" => clarify(input, &seen, catalog),
@@ -91,7 +101,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
         "decide" => reuse::decide(input),
         "blueprint" => blueprint(input, catalog),
         "build" => build(input, &seen, catalog),
-        "validate" => validate(input, &seen),
+        "validate" => validate(input),
         "research_fix" => research_fix(input, &seen),
         "fix" => fix(input, &seen),
         "test" => test(input, &seen),
@@ -385,6 +395,7 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
                 .map(|s| ("search_nodes", json!({"query": s, "limit": 3}))),
         );
         calls.extend(learned::look_up(input, &services));
+        calls.retain(|(tool, _)| seen.has(tool));
         return Ok(Move::Call(calls));
     }
     if let Some(calls) = learned::read_found(seen) {
@@ -503,7 +514,8 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
         };
         let mut todo = compiled.todo;
         todo.retain(|item| item.kind != "credential" || !told_of(&item.node));
-        return built(made, json!(todo), json!(said), &account);
+        let made_of = json!(compiled.made);
+        return built(made, json!(todo), json!(said), &account, Some(made_of));
     }
     Ok(Move::Call(vec![(
         "create_workflow",
@@ -627,6 +639,7 @@ fn change(
             json!(modification.todo),
             json!(modification.notes),
             &account,
+            None,
         );
     }
     if !modification.ops.is_empty() {
@@ -652,8 +665,15 @@ fn change(
     ))
 }
 
-/// The builder's answer after its call: what the program saw, and what stays for the user.
-fn built(made: &ToolResult, todo: Value, notes: Value, account: &Account) -> Result<Move, String> {
+/// The builder's answer after its call: what the program saw, what stays for the user, and which nodes were made of which part of
+/// the request.
+fn built(
+    made: &ToolResult,
+    todo: Value,
+    notes: Value,
+    account: &Account,
+    parts: Option<Value>,
+) -> Result<Move, String> {
     if made.status != ToolStatus::Ok {
         return Err(format!(
             "{} did not succeed: {}",
@@ -674,6 +694,7 @@ fn built(made: &ToolResult, todo: Value, notes: Value, account: &Account) -> Res
     workflow.insert("id".into(), id);
     workflow.insert("todo".into(), todo);
     workflow.insert("notes".into(), notes);
+    workflow.extend(parts.map(|parts| ("made".to_owned(), parts)));
     Ok(Move::Done(
         json!({"workflow": gate::verdict(workflow, account)}),
     ))
@@ -687,34 +708,16 @@ fn workflow_id(input: &Map<String, Value>) -> Result<String, String> {
         .ok_or_else(|| "there is no workflow to work on".to_owned())
 }
 
-/// The final check; its counts are the report, and the nodes with errors are what a fix may touch.
-fn validate(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
-    let id = workflow_id(input)?;
-    let Some(result) = seen.last("validate_workflow") else {
-        return Ok(Move::Call(vec![(
-            "validate_workflow",
-            json!({"workflow_id": id}),
-        )]));
-    };
-    if result.status != ToolStatus::Ok {
-        return Err(format!(
-            "validate_workflow did not succeed: {}",
-            result.content
-        ));
-    }
-    let count = |key: &str| result.content.get(key).and_then(Value::as_u64).unwrap_or(0);
-    let errors = count("error_count");
-    let findings = result
-        .content
-        .get("findings")
-        .and_then(Value::as_array)
-        .cloned()
-        .unwrap_or_default();
-    let scope = scope_of(&findings);
-    let status = if errors == 0 { "pass" } else { "fail" };
+/// The verdict of the final check: the nodes with errors are what a fix may touch. What each requirement became stands beside it.
+fn validate(input: &Map<String, Value>) -> Result<Move, String> {
+    let check = input.get("check").ok_or("there is no check to judge by")?;
+    let findings = check.get("findings").and_then(Value::as_array);
+    let errors = check.get("error_count").and_then(Value::as_u64);
+    let status = if errors == Some(0) { "pass" } else { "fail" };
     Ok(Move::Done(json!({
-        "qa_report": {"status": status, "error_count": errors, "warning_count": count("warning_count"), "findings": findings},
-        "edit_scope": scope,
+        "qa_report": {"status": status},
+        "coverage": coverage::of(input),
+        "edit_scope": scope_of(findings.map_or(&[], Vec::as_slice)),
     })))
 }
 

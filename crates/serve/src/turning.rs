@@ -319,7 +319,9 @@ fn of_reply(problem: Problem, reply: &TurnReply) -> Problem {
 
 pub fn ended_well(reply: TurnReply) -> Result<TurnReply, Problem> {
     let status = match reply.outcome {
-        Outcome::Complete | Outcome::Draft | Outcome::Waiting => return Ok(reply),
+        Outcome::Complete | Outcome::Draft | Outcome::Partial | Outcome::Waiting => {
+            return Ok(reply);
+        }
         // What the rules refuse is told to who asked, like any reply.
         Outcome::Refused | Outcome::Blocked => return Ok(reply),
         Outcome::Cancelled => StatusCode::CONFLICT,

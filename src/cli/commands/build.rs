@@ -131,6 +131,8 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
     if let Some(workflow) = &args.workflow {
         known(&session, workflow)?;
     }
+    let tz = std::env::var("TZ").ok();
+    session.user.say(tz.as_deref(), &mut input);
     input.insert(WORKFLOW.into(), json!(args.workflow));
     let outside = args.outside_plan.map_or(Outside::Ask, Outside::from);
     let grants = match &args.grants {

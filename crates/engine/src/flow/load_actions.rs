@@ -10,9 +10,10 @@ use agentctl_base::yaml::{Entry, Node};
 use indexmap::IndexMap;
 
 /// How a flow may say that it ends.
-const ENDS: [Outcome; 5] = [
+const ENDS: [Outcome; 6] = [
     Outcome::Complete,
     Outcome::Draft,
+    Outcome::Partial,
     Outcome::Blocked,
     Outcome::Refused,
     Outcome::Failed,

@@ -2,9 +2,10 @@
 
 use super::load_steps::Steps;
 use super::model::{
-    AgentSpec, AskSpec, ChooserSpec, Claim, ConversationSpec, MustCall, QuestionSpec, ToolStepSpec,
+    AgentSpec, AskSpec, ChooserSpec, Claim, ConversationSpec, Enough, MustCall, QuestionSpec,
+    ToolStepSpec,
 };
-use super::scope::CLAIM_VARIABLES;
+use super::scope::{CALL_VARIABLES, CLAIM_VARIABLES};
 use crate::condition::Condition;
 use crate::nearest::nearest;
 use agentctl_base::foreign::split_foreign;
@@ -18,10 +19,12 @@ pub(super) const AGENT_KEYS: &[&str] = &[
     "reads",
     "with",
     "writes",
+    "tools",
     "maps",
     "contract",
     "verify",
     "must_call",
+    "enough",
     "max_turns",
     "conversation",
     "speak",
@@ -58,6 +61,7 @@ impl Steps<'_, '_> {
                 writes.push(field);
             }
         }
+        let tools = node.get("tools").map(|list| self.tools_of(list));
         let maps = self.maps(node, &writes);
         let contract = self.reader.required(node, "contract", what);
         let contract = contract.and_then(|n| {
@@ -76,6 +80,7 @@ impl Steps<'_, '_> {
         });
         let verify = self.claims(node);
         let must_call = self.must_call(node).map(Box::new);
+        let enough = self.enough_calls(node).map(Box::new);
         let max_turns = node
             .get("max_turns")
             .and_then(|n| self.reader.count(n, "max_turns"));
@@ -89,10 +94,12 @@ impl Steps<'_, '_> {
             reads,
             with,
             writes,
+            tools,
             maps,
             contract: contract?,
             verify,
             must_call,
+            enough,
             max_turns,
             conversation,
             speak: speak.map(String::into_boxed_str),
@@ -139,6 +146,14 @@ impl Steps<'_, '_> {
             self.add(speak.place, message);
         }
         Some(key)
+    }
+
+    fn tools_of(&mut self, list: &Node) -> Vec<String> {
+        let named = self.reader.names(list, "tools");
+        for (place, tool) in &named {
+            self.known_tool(*place, tool);
+        }
+        named.into_iter().map(|(_, tool)| tool).collect()
     }
 
     fn reads(&mut self, node: &Node) -> Vec<String> {
@@ -220,6 +235,20 @@ impl Steps<'_, '_> {
         self.known_tool(place, &tool);
         let fresh = self.reader.flag(node, "fresh", false);
         Some(MustCall { tool, fresh })
+    }
+
+    fn enough_calls(&mut self, node: &Node) -> Option<Enough> {
+        let node = node.get("enough")?;
+        let what = "`enough`";
+        self.reader.keys(node, what, &["when", "answer"]);
+        let when = self.reader.required(node, "when", what);
+        let when = when.and_then(|n| self.expression_over(n, CALL_VARIABLES));
+        let answer = self.reader.required(node, "answer", what);
+        let answer = answer.and_then(|n| self.expression_over(n, CALL_VARIABLES));
+        Some(Enough {
+            when: when?,
+            answer: answer?,
+        })
     }
 
     /// `by: {agent: …}` of a route.

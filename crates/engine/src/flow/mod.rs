@@ -70,7 +70,7 @@ pub use remote::{A2A, RemoteAgent};
 pub use run_log::{Call, Conversation, RunLog, SessionLog, Spoken, StepStatus};
 pub use schema::Schema;
 pub use scope::evaluated;
-pub use verify::{ClaimRefusal, verify_output};
+pub use verify::{ClaimRefusal, answer_of_calls, verify_output};
 
 /// Why the engine cannot say what comes next, or cannot accept an event. All are either a mistake of the pack or a bug.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -141,7 +141,7 @@ fn walked(flow: &Flow, log: &RunLog) -> Result<Vec<Action>, FlowError> {
         }
     };
     let target = match outcome {
-        Outcome::Complete | Outcome::Draft => flow.stages.last(),
+        Outcome::Complete | Outcome::Draft | Outcome::Partial => flow.stages.last(),
         Outcome::Blocked => flow.blocked_stage.as_ref(),
         _ => None,
     };

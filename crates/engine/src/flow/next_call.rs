@@ -87,7 +87,7 @@ impl Walker<'_> {
         };
         match inside.list(&spec.flow.steps, path)? {
             Walk::Act(actions) => Ok(Walk::Act(actions)),
-            Walk::Through | Walk::End(Outcome::Complete | Outcome::Draft, _) => {
+            Walk::Through | Walk::End(Outcome::Complete | Outcome::Draft | Outcome::Partial, _) => {
                 match self.result(spec, path, found)? {
                     Ok(event) => record(event),
                     Err(error) => fails(error),

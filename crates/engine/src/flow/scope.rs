@@ -20,6 +20,12 @@ pub(super) const CLAIM_VARIABLES: &[&str] = &[
     "tools", "calls",
 ];
 
+/// And before there is an answer.
+pub(super) const CALL_VARIABLES: &[&str] = &[
+    "state", "input", "run", "answers", "steps", "changes", "changed", "pack", "session", "tools",
+    "calls",
+];
+
 /// What a condition about the answer of the agent step at `path` sees.
 pub(super) fn claim_scope(
     flow: &Flow,
@@ -28,9 +34,20 @@ pub(super) fn claim_scope(
     condition: &Condition,
     output: &Value,
 ) -> Map<String, Value> {
+    let mut variables = call_scope(flow, log, path, condition);
+    variables.insert("output".to_owned(), output.clone());
+    variables
+}
+
+/// What a condition about the calls of the agent step at `path` sees.
+pub(super) fn call_scope(
+    flow: &Flow,
+    log: &RunLog,
+    path: &str,
+    condition: &Condition,
+) -> Map<String, Value> {
     let record = log.step_record(path);
     let mut variables = scope(flow, log, path, condition);
-    variables.insert("output".to_owned(), output.clone());
     let tools = record.map_or_else(|| json!({}), tools_view);
     variables.insert("tools".to_owned(), tools);
     let calls = record.map_or_else(|| json!([]), calls_view);

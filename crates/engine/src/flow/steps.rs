@@ -61,6 +61,8 @@ pub struct AgentSpec {
     /// Further input, computed when the step starts.
     pub with: IndexMap<String, Condition>,
     pub writes: Vec<String>,
+    /// Of the agent's tools those that it has in this step; None: all.
+    pub tools: Option<Vec<String>>,
     /// Field → what of the answer goes into it; empty: the answer's keys that are fields do.
     pub maps: IndexMap<String, Condition>,
     /// JSON Schema of the answer.
@@ -68,6 +70,8 @@ pub struct AgentSpec {
     pub verify: Vec<Claim>,
     /// What has to be called before the answer is taken.
     pub must_call: Option<Box<MustCall>>,
+    /// When the step's calls say the answer already, so that the agent is not asked for it.
+    pub enough: Option<Box<Enough>>,
     pub max_turns: Option<u32>,
     pub conversation: Option<ConversationSpec>,
     /// The key of the answer whose text is shown while it comes.
@@ -84,6 +88,14 @@ pub struct MustCall {
     pub tool: String,
     /// No call of the step may have changed something since.
     pub fresh: bool,
+}
+
+/// The answer of a step whose calls came to what was wanted: the program writes it, and it has to fit as an agent's would. Both see
+/// what a claim sees, but no `output`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Enough {
+    pub when: Condition,
+    pub answer: Condition,
 }
 
 /// What was said, as messages before the agent's task.

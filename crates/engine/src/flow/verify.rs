@@ -1,9 +1,10 @@
-//! Claims: what an agent says it did must agree with what its calls returned. The flow names the claims, the journal decides.
+//! Claims: what an agent says it did must agree with what its calls returned, and where they say it all, the agent need not. The flow
+//! names the claims, the journal decides.
 
 use super::FlowError;
 use super::model::{Flow, StepKind};
 use super::run_log::RunLog;
-use super::scope::claim_scope;
+use super::scope::{call_scope, claim_scope};
 use serde_json::Value;
 
 /// A claim that does not hold, in words for the agent.
@@ -38,4 +39,30 @@ pub fn verify_output(
         }
     }
     Ok(refusals)
+}
+
+/// The answer of the agent step at `path`, where its calls came to what `enough` says; None: the agent is asked.
+///
+/// # Errors
+/// When an expression of `enough` cannot be evaluated, or the flow has no such step.
+pub fn answer_of_calls(flow: &Flow, log: &RunLog, path: &str) -> Result<Option<Value>, FlowError> {
+    let (flow, step) = flow
+        .at(path)
+        .ok_or_else(|| FlowError::UnknownStep(path.to_owned()))?;
+    let StepKind::Agent(spec) = &step.kind else {
+        return Ok(None);
+    };
+    let Some(enough) = &spec.enough else {
+        return Ok(None);
+    };
+    let failed = |source| FlowError::Condition {
+        step: path.to_owned(),
+        source,
+    };
+    let seen = call_scope(flow, log, path, &enough.when);
+    if !enough.when.holds(&seen).map_err(failed)? {
+        return Ok(None);
+    }
+    let seen = call_scope(flow, log, path, &enough.answer);
+    enough.answer.value(&seen).map(Some).map_err(failed)
 }

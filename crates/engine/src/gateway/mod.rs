@@ -136,6 +136,11 @@ impl Gateway {
         self.found(name).map(|(_, head)| head)
     }
 
+    /// Whether a call of one of our own tools can come to anything here. Of another server's nothing is known.
+    pub(crate) fn serves(&self, name: &str) -> bool {
+        self.found(name).is_none_or(|(set, _)| set.serves(name))
+    }
+
     /// Whether the policy lets a role use a tool at all.
     pub(crate) fn is_granted(&self, role: &str, name: &str) -> bool {
         self.policy

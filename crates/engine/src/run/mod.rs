@@ -85,7 +85,7 @@ pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, SessionGiven, Unobserved};
 pub use prune::{Kept, PruneTerms, Pruned, prunable, prune};
 pub use questions::fits;
-pub use report::{Reply, RunReport, UnusedAnswer, exit_code};
+pub use report::{Reply, RunReport, Taken, UnusedAnswer, exit_code};
 pub use session_run::Serving;
 pub use session_terms::SessionTerms;
 pub use tool_session::{ToolSession, ToolSessions};

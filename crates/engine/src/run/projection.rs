@@ -2,7 +2,7 @@
 //! is made from the folded journal and can be made again.
 
 use super::{
-    Reply, RunError, RunReport,
+    Reply, RunError, RunReport, Taken,
     active::{ACTIVE_MARK, SESSION_FLOW},
     claims,
     driver::Driver,
@@ -15,7 +15,7 @@ use crate::{
     store::{Checked, JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError},
     view::{Asked, RunView},
 };
-use agentctl_base::question::{Outcome, Question};
+use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use agentctl_host::files::write_atomic_on;
 use serde_json::{Map, Value, json};
 
@@ -218,6 +218,7 @@ pub(super) fn report(
         messages: view.said.iter().map(Reply::from).collect(),
         errors,
         usage: view.usage,
+        taken: taken(view),
         unused_answers: Vec::new(),
         lost,
         policy_loosened: texts_of(view, "policy_loosened"),
@@ -242,9 +243,28 @@ pub(super) fn report(
     }
 }
 
+/// The questions that their recommendations answered, in order.
+fn taken(view: &RunView) -> Vec<Taken> {
+    let recommended = view.questions.iter().filter_map(|asked| {
+        let (value, _) = asked
+            .answer
+            .as_ref()
+            .filter(|(_, by)| *by == AnsweredBy::Recommended)?;
+        Some(Taken {
+            topic: asked.question.topic.clone(),
+            question: asked.question.text.clone(),
+            value: value.clone(),
+        })
+    });
+    recommended.collect()
+}
+
 /// What came of a flow that is at its good end. A value that cannot be made was told when the run ended.
 fn output(flow: &Flow, log: &RunLog) -> Option<Value> {
-    let ended = matches!(log.outcome(), Some(Outcome::Complete | Outcome::Draft));
+    let ended = matches!(
+        log.outcome(),
+        Some(Outcome::Complete | Outcome::Draft | Outcome::Partial)
+    );
     flow.output.as_ref().filter(|_| ended)?;
     crate::flow::output(flow, log, "").ok()
 }

@@ -33,6 +33,9 @@ pub struct RunReport {
     pub output: Option<Value>,
     pub errors: Vec<Value>,
     pub usage: RunUsage,
+    /// The recommendations that were taken for answers, since nobody gave others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<Taken>,
     /// Answers that were given ahead and that no question took: with one of them the run did not come to its end as it was meant to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unused_answers: Vec<UnusedAnswer>,
@@ -69,6 +72,14 @@ pub struct RunReport {
     pub cause: Option<Value>,
 }
 
+/// A question that its recommendation answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Taken {
+    pub topic: String,
+    pub question: String,
+    pub value: Value,
+}
+
 /// An answer whose key is the id or topic of no question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnusedAnswer {
@@ -84,7 +95,7 @@ impl RunReport {
     pub(super) fn with_unused(mut self, unused: Vec<UnusedAnswer>) -> RunReport {
         let is_mild = matches!(
             self.outcome,
-            Outcome::Complete | Outcome::Draft | Outcome::Waiting
+            Outcome::Complete | Outcome::Draft | Outcome::Partial | Outcome::Waiting
         );
         if is_mild && !unused.is_empty() {
             self.exit_code = 2;
@@ -122,7 +133,7 @@ pub fn exit_code(outcome: Outcome, cause: Option<Cause>) -> u8 {
         Outcome::Waiting => 4,
         Outcome::Refused => 5,
         Outcome::Budget => 8,
-        Outcome::Draft => 9,
+        Outcome::Draft | Outcome::Partial => 9,
         // The user asked for it, and got it.
         Outcome::Cancelled => 0,
         Outcome::Interrupted => cause.unwrap_or(Cause::Interrupt).exit_code(),

@@ -1,7 +1,7 @@
 //! What is shown of a run by itself, kept beside a long journal (`store::checkpoint`), so that the journal need not be folded again to
 //! show the same. It is shown for the pack and by the agentctl that it was made with; any other makes it anew.
 
-use super::{Cause, Reply, RunReport, UnusedAnswer, exit_code, projection};
+use super::{Cause, Reply, RunReport, Taken, UnusedAnswer, exit_code, projection};
 use crate::{
     flow::RunLog,
     pack::Pack,
@@ -38,6 +38,8 @@ struct Whole {
     output: Option<Value>,
     errors: Vec<Value>,
     usage: RunUsage,
+    #[serde(default)]
+    taken: Vec<Taken>,
     /// Of an activation, not of the run.
     #[serde(skip)]
     unused_answers: Vec<UnusedAnswer>,

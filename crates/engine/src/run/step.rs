@@ -10,11 +10,13 @@ use super::{
     under_way::{Came, UnderWay},
 };
 use crate::{
-    agent::{Input, LATEST, Skill, Turn, TurnAction, conversation_messages, system_prompt},
+    agent::{
+        Contract, Input, LATEST, Skill, Turn, TurnAction, conversation_messages, system_prompt,
+    },
     flow::{self, AgentSpec, AgentStep, PatchRefusal, StepKind},
     store::Event,
 };
-use agentctl_base::model::{AgentTask, ToolCall, ToolResult};
+use agentctl_base::model::{AgentTask, ToolCall, ToolResult, ToolStatus};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -48,10 +50,14 @@ impl<'a> Driver<'a> {
             )));
         };
         let chosen = self.models.for_agent(&agent.name, agent.tier)?;
-        let tools = match step.tools {
+        let mut tools = match step.tools {
             true => self.gateway.tools_for(&agent.name, &agent.tools),
             false => Vec::new(),
         };
+        let only = self.spec(&step).and_then(|spec| spec.tools.as_ref());
+        tools.retain(|tool| {
+            self.gateway.serves(&tool.name) && only.is_none_or(|only| only.contains(&tool.name))
+        });
         let offered: Vec<String> = tools.iter().map(|t| t.name.clone()).collect();
         let skills: Vec<Skill<'_>> = self
             .pack
@@ -154,6 +160,7 @@ impl<'a> Driver<'a> {
                     let step = &work.step;
                     let made = self.tool_calls(&step.path, &step.agent, &work.offered, &calls);
                     match under_way.beside(made).await? {
+                        Ok(results) if self.enough(work, &results)? => return Ok(Pace::Over),
                         Ok(results) => Input::Results(results),
                         Err(stop) => return self.stopped(stop),
                     }
@@ -170,6 +177,34 @@ impl<'a> Driver<'a> {
                 }
             };
         }
+    }
+
+    /// Whether the calls say the step's answer by themselves, and it was taken: then its agent is not asked for it. An answer that
+    /// would not be taken is the agent's to give.
+    fn enough(&mut self, work: &AgentWork, results: &[ToolResult]) -> Result<bool, RunError> {
+        let (step, turn) = (&work.step, work.turn.turn());
+        let all_went_well = results.iter().all(|r| r.status == ToolStatus::Ok);
+        // What the agent was asked after these calls stands in the journal.
+        if !all_went_well || self.answered(&step.path, turn + 1).is_some() {
+            return Ok(false);
+        }
+        let answer = flow::answer_of_calls(self.recorder.flow, &self.recorder.log, &step.path)
+            .map_err(|e| RunError::Pack(e.to_string()))?;
+        let Some(answer) = answer else {
+            return Ok(false);
+        };
+        let contract =
+            Contract::compile(&step.contract).map_err(|e| RunError::Pack(e.to_string()))?;
+        if !contract.faults(&answer).is_empty() {
+            return Ok(false);
+        }
+        let taken = self.recorder.view.trace(&step.path);
+        if taken.is_none_or(|trace| trace.patched.is_none())
+            && !self.judge(step, &mut answer.clone())?.0.is_empty()
+        {
+            return Ok(false);
+        }
+        Ok(self.take_patch(step, turn, answer)?.is_none())
     }
 
     /// What stops a step stops the run, except for the time of a step.

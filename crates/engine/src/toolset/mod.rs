@@ -45,6 +45,10 @@ pub trait Toolset: Send + Sync {
     fn backend(&self) -> &str;
     /// Every tool.
     fn tools(&self) -> &[Head];
+    /// Whether a tool can do something here; one that cannot is not offered to an agent, and says so when it is called all the same.
+    fn serves(&self, _tool: &str) -> bool {
+        true
+    }
     /// The call of one of its tools. Unknown keys and wrong types are refused with the reason.
     fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String>;
     /// A new run's memory; None: its guards need none.

@@ -32,9 +32,17 @@ pub(super) struct Asked {
 
 pub(super) fn build(request: &ModelRequest, kind: Kind, form: Option<SchemaForm>) -> Asked {
     let marks = kind.speaks_anthropic();
+    let once = shows_schema(request, kind, form).then(|| written(&request.output_schema));
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     messages.push(marked(ChatMessage::system(request.system.as_str()), marks));
-    messages.extend(request.messages.iter().map(message));
+    let numbered = request.messages.iter().enumerate();
+    messages.extend(numbered.map(|(at, said)| match (said, &once) {
+        (Message::User { text }, Some(schema)) if at == request.task_at => {
+            let short = text.trim_end().strip_suffix(schema.as_str());
+            ChatMessage::user(short.unwrap_or(text))
+        }
+        _ => message(said),
+    }));
     if let Some(last) = messages.pop() {
         messages.push(marked(last, marks));
     }
@@ -118,6 +126,27 @@ fn wire_call(call: &ToolCall) -> WireCall {
         fn_name: call.name.clone(),
         fn_arguments: arguments,
         thought_signatures: None,
+    }
+}
+
+/// As the task's message ends with it.
+fn written(schema: &Value) -> String {
+    serde_json::to_string(schema).unwrap_or_default()
+}
+
+/// Whether the wire carries the schema of the answer, and the vendor behind it shows it to the model: then it need not stand in the
+/// task a second time. A server that only holds the model's words against it leaves the model to guess what they should be.
+fn shows_schema(request: &ModelRequest, kind: Kind, form: Option<SchemaForm>) -> bool {
+    if !matches!(form, None | Some(SchemaForm::Schema)) {
+        return false;
+    }
+    match kind {
+        Kind::Azure | Kind::Genai(AdapterKind::OpenAIResp) => true,
+        Kind::Genai(AdapterKind::Anthropic) => is_closed(&request.output_schema),
+        Kind::Genai(AdapterKind::Gemini) => {
+            is_closed(&request.output_schema) && request.tools.is_empty()
+        }
+        _ => false,
     }
 }
 

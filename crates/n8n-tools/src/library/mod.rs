@@ -52,6 +52,13 @@ impl Toolset for Library {
     fn tools(&self) -> &[Head] {
         &self.table.heads
     }
+    /// Where nothing was learned there is nothing to look for.
+    fn serves(&self, tool: &str) -> bool {
+        match tool {
+            "search_learnings" | "read_learning" => self.knowledge.has_learned(),
+            _ => true,
+        }
+    }
     fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String> {
         self.table.parse(&self.knowledge, tool, args)
     }

@@ -7,7 +7,7 @@ use super::n8n::N8n;
 use super::n8n::resource;
 use super::perform::Was;
 use super::shown::difference;
-use crate::arguments::{arguments, as_in_update, object, position, text};
+use crate::arguments::{arguments, as_in_update, object, position, text, todo};
 use crate::backend::{BackendError, BackendErrorKind};
 use crate::capability as can;
 use crate::guards;
@@ -43,6 +43,9 @@ arguments! {
         });
         optional settings: Option<Map<String, Value>> = json!({"type": "object"});
         optional ops: Option<Vec<EditOp>> = as_in_update("instead of nodes, on an empty workflow");
+        /// Whoever called reads it in the call again; nothing is done with it here.
+        #[serde(default)]
+        optional todo: Vec<String> = todo();
     }
 }
 

@@ -3,6 +3,7 @@
 use super::content::{bad_cursor, head, outline_of};
 use super::memory::GET_WORKFLOW;
 use super::n8n::N8n;
+use super::shown::difference;
 use crate::arguments::{arguments, cursor, text, workflow_id};
 use crate::backend::{BackendError, Stored};
 use crate::capability as can;
@@ -21,6 +22,8 @@ use serde_json::{Map, Value, json};
 #[serde(rename_all = "lowercase")]
 pub enum View {
     Summary,
+    /// What a reviewer needs: nodes as they work, without ids and places, and what the run changed.
+    Review,
     #[default]
     Full,
 }
@@ -29,7 +32,7 @@ arguments! {
     GetWorkflow {
         required workflow_id: String = workflow_id();
         #[serde(default)]
-        optional view: View = json!({"type": "string", "enum": ["full", "summary"], "default": "full"});
+        optional view: View = json!({"type": "string", "enum": ["full", "summary", "review"], "default": "full"});
         optional about: Option<String> = text("what you are after, in words, names or values: of a large workflow the nodes that it speaks of come first");
         optional cursor: Option<String> = cursor();
     }
@@ -39,7 +42,7 @@ pub(super) fn tool() -> Tool<N8n> {
     Tool::read::<GetWorkflow>(Head::new(
         GET_WORKFLOW,
         can::GET_WORKFLOW,
-        "Read a workflow. view `full` (default): the document, node by node; `summary`: names, types and connections. A large one comes in parts: `left` counts what is in later ones, `incoming` are connections from there. Returns its graph hash, which later edits are checked against.",
+        "Read a workflow. view `full` (default): the document, node by node; `summary`: names, types and connections; `review`: nodes without ids and places, and the diff since this run began. A large one comes in parts: `left` counts what is in later ones, `incoming` are connections from there. Returns its graph hash, which later edits are checked against.",
         GetWorkflow::schema,
     ))
 }
@@ -54,7 +57,11 @@ impl N8n {
     async fn get_workflow(&self, cx: &mut Cx<'_>, get: &GetWorkflow) -> Answer {
         let stored = self.stored(&get.workflow_id).await?;
         if get.cursor.is_none() && fits(&stored.workflow, get.view) {
-            return Ok(whole(stored, get.view));
+            let since = match get.view {
+                View::Review => self.since_the_start(cx, &stored)?,
+                View::Summary | View::Full => None,
+            };
+            return Ok(whole(stored, get.view, since));
         }
         // What is looked for must not tell what a hidden value holds, so it is looked for in what is shown.
         let shown = clean(cx.redactor, stored.workflow.to_value());
@@ -62,17 +69,31 @@ impl N8n {
             .map_err(|error| BackendError::rejected(error.to_string()))?;
         Ok(in_part(&stored, &shown, get))
     }
+
+    /// How the workflow differs from what the run found; None: the run made it, or did not change it.
+    fn since_the_start(
+        &self,
+        cx: &mut Cx<'_>,
+        stored: &Stored,
+    ) -> Result<Option<String>, BackendError> {
+        if cx.guards.log().made(&stored.id.0) {
+            return Ok(None);
+        }
+        let before = self.found(cx, stored);
+        let before = before.map_err(|fault| BackendError::rejected(fault.to_string()))?;
+        Ok(before.map(|before| difference(cx.redactor, &before, &stored.workflow)))
+    }
 }
 
 /// Everything fits into one answer.
 fn fits(workflow: &Workflow, view: View) -> bool {
     let document = |length: &dyn Fn(&Map<String, Value>) -> usize| {
         let nodes = workflow.nodes.iter().map(|node| match view {
-            View::Full => length(node.map()) + 1,
+            View::Full | View::Review => length(node.map()) + 1,
             View::Summary => written_length(&outline_of(node)) + 1,
         });
         let head = match view {
-            View::Full => length(&workflow.head),
+            View::Full | View::Review => length(&workflow.head),
             View::Summary => 0,
         };
         let links = workflow.edges();
@@ -83,7 +104,7 @@ fn fits(workflow: &Workflow, view: View) -> bool {
     document(&longest_length_of_map) <= PAGE_BYTES || document(&written_length_of_map) <= PAGE_BYTES
 }
 
-fn whole(stored: Stored, view: View) -> Outcome {
+fn whole(stored: Stored, view: View, since: Option<String>) -> Outcome {
     let mut content = head(&stored);
     match view {
         View::Full => {
@@ -94,11 +115,33 @@ fn whole(stored: Stored, view: View) -> Outcome {
             content.insert("nodes".into(), nodes.collect());
             content.insert("connections".into(), json!(lines(&stored.workflow)));
         }
+        View::Review => {
+            content.shift_remove("file");
+            let nodes = stored.workflow.nodes.iter().map(working);
+            content.insert("nodes".into(), nodes.collect());
+            content.insert("connections".into(), json!(lines(&stored.workflow)));
+            if let Some(settings) = stored.workflow.head.get("settings") {
+                content.insert("settings".into(), settings.clone());
+            }
+            if let Some(diff) = since {
+                content.insert("diff".into(), diff.into());
+            }
+        }
     }
     Outcome::Ok(Value::Object(content))
 }
 
-/// `shown`: the workflow with its secrets hidden.
+/// A node as it works, without what only the editor and the store need.
+fn working(node: &Node) -> Value {
+    const APART: [&str; 3] = ["id", "position", "webhookId"];
+    let kept = node.map().iter().filter(|(key, value)| {
+        let nothing = value.as_object().is_some_and(Map::is_empty);
+        !APART.contains(&key.as_str()) && !nothing
+    });
+    Value::Object(kept.map(|(k, v)| (k.clone(), v.clone())).collect())
+}
+
+/// `shown`: the workflow with its secrets hidden. A review that is too large comes as a summary.
 fn in_part(stored: &Stored, shown: &Workflow, get: &GetWorkflow) -> Outcome {
     let parts = Parts::of(shown, get.about.as_deref());
     let mark = mark(stored, &parts, get.view);
@@ -113,7 +156,7 @@ fn in_part(stored: &Stored, shown: &Workflow, get: &GetWorkflow) -> Outcome {
             let pinned = pinned(shown).and_then(|pinned| pinned.get(node.name()));
             written_length_of_map(node.map()) + pinned.map_or(0, written_length)
         },
-        View::Summary => &|node| written_length(&outline_of(node)),
+        View::Summary | View::Review => &|node| written_length(&outline_of(node)),
     };
     let Some(part) = parts.part(at, written_length_of_map(&own), PAGE_BYTES, weight) else {
         return bad_cursor("there is nothing behind this cursor".to_owned());
@@ -130,7 +173,7 @@ fn in_part(stored: &Stored, shown: &Workflow, get: &GetWorkflow) -> Outcome {
                 content.insert("more_incoming".into(), Value::Bool(true));
             }
         }
-        View::Summary => {
+        View::Summary | View::Review => {
             let nodes = part.nodes.iter().filter_map(|i| shown.nodes.get(*i));
             content.insert("nodes".into(), nodes.map(outline_of).collect());
             let mut leaving = Workflow::empty("");
@@ -159,7 +202,7 @@ fn pinned(workflow: &Workflow) -> Option<&Map<String, Value>> {
 
 /// What stands in the first part besides nodes, their connections and their pinned data.
 fn own_keys(workflow: &Workflow, view: View) -> Map<String, Value> {
-    if view == View::Summary {
+    if view != View::Full {
         return Map::new();
     }
     let in_parts = |key: &str| {

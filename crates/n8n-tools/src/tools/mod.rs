@@ -137,6 +137,16 @@ impl Toolset for N8nTools {
     fn tools(&self) -> &[Head] {
         &self.table.heads
     }
+    fn serves(&self, tool: &str) -> bool {
+        let can = self.n8n.backend.can();
+        match tool {
+            "rehearse_workflow" => can.execute && can.activate,
+            "trigger_workflow" | "list_executions" | "get_execution" => can.execute,
+            "activate_workflow" | "deactivate_workflow" => can.activate,
+            "search_templates" | "get_template" => can.templates,
+            _ => true,
+        }
+    }
     fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String> {
         self.table.parse(&self.n8n, tool, args)
     }

@@ -76,13 +76,17 @@ impl N8n {
         }
     }
 
-    /// Said before anybody is asked for permission: there is nothing to permit.
-    pub(super) fn unable(&self, what: &str) -> Outcome {
-        let error = BackendError::unsupported(format!(
+    /// That the backend cannot do something, in words.
+    pub(crate) fn cannot(&self, what: &str) -> String {
+        format!(
             "the {} backend cannot {what}: not executed",
             self.backend.name()
-        ))
-        .with_hint(
+        )
+    }
+
+    /// Said before anybody is asked for permission: there is nothing to permit.
+    pub(super) fn unable(&self, what: &str) -> Outcome {
+        let error = BackendError::unsupported(self.cannot(what)).with_hint(
             "report it as not executed; import the file into n8n, or connect one, to run it",
         );
         Outcome::Failed(backend_failure(&error))

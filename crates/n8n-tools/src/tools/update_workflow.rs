@@ -2,7 +2,7 @@
 
 use super::edit::{Edits, Part};
 use super::n8n::N8n;
-use crate::arguments::{arguments, expect_hash, ops, workflow_id};
+use crate::arguments::{arguments, expect_hash, ops, text, todo, workflow_id};
 use crate::capability as can;
 use crate::tool::Tool;
 use agentctl_engine::toolset::Head;
@@ -14,6 +14,11 @@ arguments! {
         required ops: Vec<EditOp> = ops("applied in order, all or none");
         /// The graph hash that the caller planned on.
         optional expect_hash: Option<String> = expect_hash();
+        /// As in `create_workflow`.
+        #[serde(default)]
+        optional todo: Vec<String> = todo();
+        /// Whoever called reads it in the call again, too.
+        optional why: Option<String> = text("in a fix: what was changed and why, one sentence");
     }
 }
 

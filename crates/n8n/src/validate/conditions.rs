@@ -1,4 +1,5 @@
-//! IF and Filter nodes that compare fixed values only: every item goes the same way, so one way is dead.
+//! IF, Filter and Switch nodes: comparisons that n8n does not have, and those of fixed values only, where every item goes the same
+//! way, so one way is dead.
 
 use super::{report::Report, rules, subject::NodeView};
 use serde_json::{Map, Value};
@@ -6,7 +7,130 @@ use serde_json::{Map, Value};
 const IF: &str = "n8n-nodes-base.if";
 const FILTER: &str = "n8n-nodes-base.filter";
 
+/// What n8n compares with, type by type; a comparison of another name never holds.
+const OPERATIONS: [(&str, &[&str]); 6] = [
+    (
+        "string",
+        &[
+            "equals",
+            "notEquals",
+            "contains",
+            "notContains",
+            "startsWith",
+            "notStartsWith",
+            "endsWith",
+            "notEndsWith",
+            "regex",
+            "notRegex",
+            "empty",
+            "notEmpty",
+        ],
+    ),
+    (
+        "number",
+        &[
+            "equals",
+            "notEquals",
+            "gt",
+            "lt",
+            "gte",
+            "lte",
+            "empty",
+            "notEmpty",
+        ],
+    ),
+    (
+        "dateTime",
+        &[
+            "equals",
+            "notEquals",
+            "after",
+            "before",
+            "afterOrEquals",
+            "beforeOrEquals",
+            "empty",
+            "notEmpty",
+        ],
+    ),
+    (
+        "boolean",
+        &["true", "false", "equals", "notEquals", "empty", "notEmpty"],
+    ),
+    (
+        "array",
+        &[
+            "contains",
+            "notContains",
+            "lengthEquals",
+            "lengthNotEquals",
+            "lengthGt",
+            "lengthLt",
+            "lengthGte",
+            "lengthLte",
+            "empty",
+            "notEmpty",
+        ],
+    ),
+    ("object", &["empty", "notEmpty"]),
+];
+const OF_ANY_TYPE: [&str; 2] = ["exists", "notExists"];
+const SWITCH: &str = "n8n-nodes-base.switch";
+
+/// Comparisons that n8n does not have.
+fn operators(node: &NodeView, report: &mut Report) {
+    if ![IF, FILTER, SWITCH].contains(&node.node_type) {
+        return;
+    }
+    let mut filters = vec![(
+        "/parameters/conditions".to_owned(),
+        node.filled.get("conditions"),
+    )];
+    let rules_of = node
+        .filled
+        .get("rules")
+        .and_then(|rules| rules.get("values"));
+    for (i, rule) in rules_of
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let place = format!("/parameters/rules/values/{i}/conditions");
+        filters.push((place, rule.get("conditions")));
+    }
+    for (place, filter) in filters {
+        let list = filter
+            .and_then(|f| f.get("conditions"))
+            .and_then(Value::as_array);
+        for (i, condition) in list.into_iter().flatten().enumerate() {
+            let Some(operator) = condition.get("operator") else {
+                continue;
+            };
+            let text = |key: &str| operator.get(key).and_then(Value::as_str);
+            let (Some(kind), Some(operation)) = (text("type"), text("operation")) else {
+                continue;
+            };
+            let Some((_, known)) = OPERATIONS.iter().find(|(name, _)| *name == kind) else {
+                continue;
+            };
+            if known.contains(&operation)
+                || OF_ANY_TYPE.contains(&operation)
+                || operation.starts_with('=')
+            {
+                continue;
+            }
+            let message = format!(
+                "{operation:?} is no comparison of the type {kind}, so the condition never holds; n8n has {}",
+                known.join(", ")
+            );
+            let place = format!("{place}/conditions/{i}/operator");
+            report.node(node, rules::UNKNOWN_OPERATOR.at(place, message));
+        }
+    }
+}
+
 pub(super) fn check(node: &NodeView, report: &mut Report) {
+    operators(node, report);
     let is_if = node.node_type == IF;
     if !is_if && node.node_type != FILTER {
         return;

@@ -67,6 +67,8 @@ pub(crate) const PROGRAMS: [(&str, &str, Language); 8] = [
     ),
 ];
 
+/// The node whose code must return items.
+const CODE: &str = "n8n-nodes-base.code";
 /// Characters of code that a message shows.
 const SHOWN: usize = 40;
 
@@ -125,9 +127,17 @@ fn program<'a>(
             python::problem(code)
         }
     };
-    if let (Some(problem), true) = (problem, known.is_some()) {
-        let message = explained("the code does not parse", code, &problem);
+    if let (Some(problem), true) = (&problem, known.is_some()) {
+        let message = explained("the code does not parse", code, problem);
         report.node(node, rules::CODE_SYNTAX.at(leaf.pointer, message));
+    }
+    // What always throws means to.
+    let ends = ["return", "throw", "raise"]
+        .iter()
+        .any(|word| code.contains(word));
+    if problem.is_none() && node.node_type == CODE && known.is_some() && !ends {
+        let message = "the code returns nothing, and n8n takes no run of a Code node without items; end it with `return`";
+        report.node(node, rules::CODE_WITHOUT_RETURN.at(leaf.pointer, message));
     }
 }
 

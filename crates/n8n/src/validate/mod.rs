@@ -10,8 +10,10 @@ pub(crate) mod conditions;
 mod connections;
 mod content;
 mod credentials;
+mod ends;
 mod expressions;
 mod field_type;
+mod fields;
 mod flow;
 mod javascript;
 mod js;
@@ -26,6 +28,7 @@ mod reach;
 mod references;
 mod report;
 mod rules;
+mod schedule;
 mod script;
 mod structure;
 mod subject;
@@ -70,6 +73,8 @@ pub fn validate_value(document: &Value, catalog: &Catalog) -> Vec<Finding> {
     let ports = connections::ports(&subject);
     connections::check(&subject, &ports, &mut report);
     flow::check(&subject, &ports, &mut report);
+    ends::check(&subject, &ports, &mut report);
+    fields::check(&subject, &mut report);
     report.finish()
 }
 
@@ -100,6 +105,7 @@ fn share<'a>(subject: &'a Subject, nodes: &[&'a NodeView], report: &mut Report) 
         credentials::check(node, report);
         options::check(node, report);
         conditions::check(node, report);
+        schedule::check(node, report);
         leaves::each(node, &mut |leaf| {
             content::check(node, &leaf, report);
             let (javascript, references) = (&mut javascript, &mut references);

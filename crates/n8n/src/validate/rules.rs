@@ -59,6 +59,12 @@ rules! {
     HARDCODED_SECRET "agentctl/hardcoded-secret" Configuration Warning "a secret stands in the workflow, readable for everyone who sees it";
     CONSTANT_CONDITION "agentctl/constant-condition" Configuration Warning "the condition compares fixed values, so it always goes the same way";
 
+    UNKNOWN_OPERATOR "agentctl/unknown-operator" Configuration Error "n8n has no such comparison, so the condition never holds";
+    CODE_WITHOUT_RETURN "agentctl/code-without-return" Configuration Error "a Code node that returns nothing fails";
+    CRON_NEVER_FIRES "agentctl/cron-never-fires" Configuration Error "n8n cannot start this time, or no day has it";
+    FIELD_NOT_THERE "agentctl/field-not-there" Configuration Warning "the item cannot have the field that is read, so the value is empty";
+    RETRIES_CAPPED "agentctl/retries-capped" Configuration Warning "n8n makes at most 5 tries and waits at most 5 seconds between two";
+
     INVALID_CONNECTION_TYPE "agentctl/invalid-connection-type" Structure Error "the node has no input or output of this type";
     CONNECTION_INDEX "agentctl/connection-index-out-of-range" Structure Error "the node has no input or output of this number, so no data passes";
     INPUT_SWITCHED_OFF "agentctl/input-switched-off" Structure Warning "the node does not use this input under its parameters";
@@ -69,6 +75,9 @@ rules! {
     BRANCHES_MERGED "agentctl/branches-merged" Structure Warning "all branches hang on the first output, so no condition separates them";
     LOOP_WITHOUT_EXIT "agentctl/loop-without-exit" Structure Error "nothing in the loop can end it";
     LOOP_OUTPUTS_SWAPPED "agentctl/loop-outputs-swapped" Structure Error "the body of the loop hangs on the output \"done\"";
+    LOOP_BODY_OPEN "agentctl/loop-body-open" Structure Warning "the body of the loop never comes back, so only the first batch is worked on";
+    TRIGGER_STARTS_NOTHING "agentctl/trigger-starts-nothing" Structure Warning "the trigger is connected to nothing";
+    BRANCH_WITHOUT_ANSWER "agentctl/branch-without-answer" Structure Warning "on this branch the webhook's caller gets no answer of the workflow";
     DISABLED_IN_PATH "agentctl/disabled-node-in-path" Structure Info "a disabled node passes its items on unchanged";
 
     RESPOND_NODE_MISSING "agentctl/respond-node-missing" Configuration Error "the webhook waits for a node that answers, and there is none";

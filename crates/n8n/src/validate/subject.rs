@@ -19,6 +19,8 @@ pub(super) struct Subject<'a> {
     pub catalog: &'a Catalog,
     pub nodes: Vec<NodeView<'a>>,
     pub edges: Vec<Edge<'a>>,
+    /// Data that the editor puts in a node's place, by its name.
+    pub pinned: Option<&'a Map<String, Value>>,
     /// Index in `nodes`; as in n8n the last of several namesakes wins.
     by_name: FxHashMap<&'a str, usize>,
     pub main_after: Neighbours,
@@ -201,6 +203,7 @@ impl<'a> Subject<'a> {
             catalog,
             nodes,
             edges,
+            pinned: document.get("pinData").and_then(Value::as_object),
             by_name,
         }
     }

@@ -53,6 +53,7 @@ pub(crate) mod words;
 #[cfg(test)]
 mod compile_tests;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::plan::{Plan, Todo};
@@ -83,7 +84,7 @@ pub struct Compiled {
 }
 
 /// A part of a request, as it stands there, and the names of the nodes that were made of it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Made {
     pub said: String,
     pub nodes: Vec<String>,

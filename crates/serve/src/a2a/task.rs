@@ -70,7 +70,7 @@ fn state(stands: Stands) -> TaskState {
         Stands::Rests(O::Budget, _) => TaskState::Failed,
         // It was interrupted; whoever did it ends it, or the next start of the server does.
         Stands::Rests(..) => TaskState::Working,
-        Stands::Ended(O::Complete | O::Draft) => TaskState::Completed,
+        Stands::Ended(O::Complete | O::Draft | O::Partial) => TaskState::Completed,
         Stands::Ended(O::Refused) => TaskState::Rejected,
         Stands::Ended(O::Cancelled) => TaskState::Canceled,
         Stands::Ended(O::Blocked | O::Failed | O::Budget | O::Waiting | O::Interrupted) => {

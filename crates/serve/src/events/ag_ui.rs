@@ -172,6 +172,7 @@ impl AgUi {
                     }
                     Outcome::Complete
                     | Outcome::Draft
+                    | Outcome::Partial
                     | Outcome::Blocked
                     | Outcome::Waiting
                     | Outcome::Refused => self.finished(json!({"type": "success"}), Some(result)),

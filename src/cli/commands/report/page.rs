@@ -48,7 +48,7 @@ fn head(told: &Told) -> String {
     let came_to = told.report.outcome;
     let class = match came_to {
         Outcome::Complete => "good",
-        Outcome::Draft | Outcome::Waiting | Outcome::Interrupted => "warning",
+        Outcome::Draft | Outcome::Partial | Outcome::Waiting | Outcome::Interrupted => "warning",
         _ => "error",
     };
     let began = told

@@ -1,0 +1,77 @@
+//! `[user]`: where the user lives, for times and numbers that a request leaves open. Where nothing is said, a variable `TZ` with the
+//! name of a timezone counts.
+
+use super::{ConfigError, Lines};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use toml::Spanned;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct User {
+    /// An IANA name.
+    pub timezone: Option<String>,
+    /// A BCP 47 tag: `de-AT`.
+    pub locale: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Written {
+    timezone: Option<Spanned<String>>,
+    locale: Option<Spanned<String>>,
+}
+
+impl User {
+    pub(super) fn of(written: Written, lines: &Lines) -> Result<User, ConfigError> {
+        let timezone = match written.timezone {
+            Some(name) if !is_timezone(name.get_ref()) => {
+                let message = format!(
+                    "{:?} is no timezone; write its IANA name, such as Europe/Vienna",
+                    name.get_ref()
+                );
+                return Err(lines.error(name.span().start, message));
+            }
+            name => name.map(Spanned::into_inner),
+        };
+        let locale = match written.locale {
+            Some(tag) if !is_tag(tag.get_ref()) => {
+                let message = format!("{:?} is no locale; write it as de-AT", tag.get_ref());
+                return Err(lines.error(tag.span().start, message));
+            }
+            tag => tag.map(Spanned::into_inner),
+        };
+        Ok(User { timezone, locale })
+    }
+
+    /// What this one leaves open, as another one says it.
+    #[must_use]
+    pub fn or(self, other: User) -> User {
+        User {
+            timezone: self.timezone.or(other.timezone),
+            locale: self.locale.or(other.locale),
+        }
+    }
+
+    /// As a flow sees it among its input. `tz`: the variable `TZ`.
+    pub fn say(&self, tz: Option<&str>, input: &mut Map<String, Value>) {
+        let of_variable = tz.filter(|name| is_timezone(name)).map(str::to_owned);
+        for (key, said) in [
+            ("timezone", self.timezone.clone().or(of_variable)),
+            ("locale", self.locale.clone()),
+        ] {
+            input.extend(said.map(|said| (key.to_owned(), Value::from(said))));
+        }
+    }
+}
+
+fn is_timezone(name: &str) -> bool {
+    jiff::tz::TimeZone::get(name).is_ok()
+}
+
+fn is_tag(tag: &str) -> bool {
+    let part = |part: &str| {
+        (1..=8).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_alphanumeric())
+    };
+    let language = tag.split('-').next().unwrap_or_default();
+    (2..=3).contains(&language.len()) && tag.split('-').all(part)
+}
