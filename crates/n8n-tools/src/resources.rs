@@ -22,6 +22,8 @@ use serde_json::{Map, Value};
 pub const PLACE: &str = "n8n";
 /// Among a run's input: whether a workflow can be executed there.
 const EXECUTES: &str = "executes";
+/// Among a run's input, where the node facts are not those of the connected n8n: whose they are.
+pub(crate) const NODE_FACTS: &str = "node_facts";
 
 /// What the text of a snapshot holds; None: no workflow.
 pub fn parse(text: &str) -> Option<Document> {
@@ -85,7 +87,10 @@ impl Resources for N8n {
     }
     fn abilities(&self) -> Map<String, Value> {
         let executes = self.backend().can().execute;
-        Map::from_iter([(EXECUTES.to_owned(), executes.into())])
+        let unsure = self.unsure_facts();
+        let facts = unsure.map(|why| (NODE_FACTS.to_owned(), why.into()));
+        let executes = (EXECUTES.to_owned(), executes.into());
+        [executes].into_iter().chain(facts).collect()
     }
     fn decided_outside(&self, input: &Map<String, Value>) -> Map<String, Value> {
         let said = |key: &str| (key.to_owned(), input.get(key).cloned().unwrap_or_default());
