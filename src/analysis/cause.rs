@@ -58,10 +58,8 @@ pub(super) fn gaps(facts: &Facts) -> Vec<Gap> {
         .collect()
 }
 
-/// The first cause; None for a run that passed or goes on.
-pub(super) fn root(facts: &Facts) -> Option<Cause> {
-    let (end, outcome, message) = facts.ended.as_ref()?;
-    let plain = |kind, summary: String, events: Vec<u64>| Cause {
+fn plain(kind: Kind, summary: String, events: Vec<u64>) -> Cause {
+    Cause {
         kind,
         summary,
         code: None,
@@ -72,6 +70,50 @@ pub(super) fn root(facts: &Facts) -> Option<Cause> {
             findings: Vec::new(),
             ..Evidence::default()
         },
+    }
+}
+
+/// What a run that is not at its end stopped at.
+fn unfinished(facts: &Facts) -> Cause {
+    if let Some(waiting) = waiting(facts) {
+        return waiting;
+    }
+    if let Some(call) = &facts.in_vain {
+        let (kind, how) = match call.refused {
+            true => (Kind::Refused, "was refused"),
+            false => (Kind::Failed, "failed"),
+        };
+        let summary = format!(
+            "it stopped where {} {how}: {}",
+            call.tool,
+            quoted(&call.error)
+        );
+        return plain(kind, summary, vec![call.event]);
+    }
+    let summary = "it is not at its end: interrupted, or still at work; agentctl resume goes on";
+    plain(
+        Kind::Interrupted,
+        summary.to_owned(),
+        vec![facts.last_event],
+    )
+}
+
+fn waiting(facts: &Facts) -> Option<Cause> {
+    let open: Vec<_> = facts.open_questions().collect();
+    let texts: Vec<&str> = open.iter().map(|(_, q)| q.text.as_str()).collect();
+    (!open.is_empty()).then(|| {
+        plain(
+            Kind::Unanswered,
+            format!("it waits for an answer: {}", texts.join(" · ")),
+            open.iter().map(|(event, _)| *event).collect(),
+        )
+    })
+}
+
+/// The first cause; None for a run that passed.
+pub(super) fn root(facts: &Facts) -> Option<Cause> {
+    let Some((end, outcome, message)) = facts.ended.as_ref() else {
+        return Some(unfinished(facts));
     };
     match outcome {
         Outcome::Complete | Outcome::Cancelled => None,
@@ -102,15 +144,7 @@ pub(super) fn root(facts: &Facts) -> Option<Cause> {
             events.push(*end);
             Some(plain(Kind::Refused, format!("refused: {message}"), events))
         }
-        Outcome::Waiting => {
-            let open: Vec<_> = facts.open_questions().collect();
-            let texts: Vec<&str> = open.iter().map(|(_, q)| q.text.as_str()).collect();
-            Some(plain(
-                Kind::Unanswered,
-                format!("it waits for an answer: {}", texts.join(" · ")),
-                open.iter().map(|(event, _)| *event).collect(),
-            ))
-        }
+        Outcome::Waiting => Some(waiting(facts).unwrap_or_else(|| unfinished(facts))),
         Outcome::Failed => {
             let last = facts.step_failures.last();
             let events = last.map(|(at, ..)| *at).into_iter().chain([*end]).collect();

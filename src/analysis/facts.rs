@@ -84,6 +84,15 @@ impl Written {
     }
 }
 
+/// A call that was refused, or failed.
+#[derive(Debug)]
+pub(super) struct InVain {
+    pub event: u64,
+    pub refused: bool,
+    pub tool: String,
+    pub error: String,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Facts {
     pub run_id: String,
@@ -95,6 +104,8 @@ pub(super) struct Facts {
     /// Calls that would have changed something and failed: event, tool, error.
     pub failed: Vec<(u64, String, String)>,
     pub step_failures: Vec<(u64, String, String)>,
+    /// The call that returned last, when nothing came of it.
+    pub in_vain: Option<InVain>,
     questions: Vec<Put>,
     /// Node types whose description somebody looked up, or found by a search.
     pub looked_up: BTreeSet<String>,
@@ -148,6 +159,14 @@ impl Facts {
         };
         for (call, returned) in run.returned() {
             facts.returned(call, returned);
+            let result = &returned.result;
+            let error = result.content.get("error").and_then(Value::as_str);
+            facts.in_vain = (result.status != ToolStatus::Ok).then(|| InVain {
+                event: returned.at.seq,
+                refused: result.status == ToolStatus::Refused,
+                tool: result.name.clone(),
+                error: error.unwrap_or_default().to_owned(),
+            });
         }
         facts
             .stopped

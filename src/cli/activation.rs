@@ -101,17 +101,9 @@ pub fn look_and_activate(
         None
     };
     let context = session.context(&mut observer, asker);
-    let catalog = catalog_file::of(root, out)?;
     let (ended, held) = runtime::block_on_until(&session.cancel, async move {
         let ended: Result<RunReport, RunError> = match start {
-            Start::New(options) => {
-                if let Some(n8n) = session.any_n8n()
-                    && let Some(warning) = catalog_file::warning(catalog, n8n.backend()).await
-                {
-                    out.note(&format!("warning: {warning}"));
-                }
-                run::start(context, options).await
-            }
+            Start::New(options) => run::start(context, options).await,
             Start::Resume(run, resume) => run::advance(context, run.as_deref(), resume).await,
             Start::Answer(run, answers, resume) => {
                 run::answer(context, Some(&run), answers, resume).await
@@ -269,6 +261,13 @@ fn whole(report: &RunReport) -> Value {
         map.insert("todo".into(), kept("todo"));
         map.insert("notes".into(), kept("notes"));
         map.insert("refusal".into(), at("/refusal").unwrap_or(Value::Null));
+        let decision = report.state.get("decision");
+        let other = decision.and_then(|d| d.get("could_change"));
+        map.extend(
+            other
+                .filter(|other| other.is_object())
+                .map(|other| ("could_change".into(), other.clone())),
+        );
     }
     value
 }

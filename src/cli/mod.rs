@@ -85,6 +85,7 @@ pub fn main(args: Vec<OsString>) -> u8 {
     };
     let mut out = Output::new(&cli.global);
     out.no_input = cli.command.no_input();
+    agentctl_mcp::tell_of_starts(out.of_starts());
     let ended = ready().and_then(|()| cli.command.run(&cli.global.project, Cli::command, &out));
     let exit = output::finish(&out, ended);
     agentctl_host::family::end_all();

@@ -244,6 +244,26 @@ impl Output {
         }
     }
 
+    /// Says of an MCP server that its start takes long.
+    #[cfg(feature = "full")]
+    pub fn of_starts(&self) -> impl Fn(&agentctl_mcp::Starting<'_>) + use<> {
+        let quiet = self.quiet;
+        move |starting| {
+            let why = match starting.fetches {
+                true => "; the first time it is fetched from npm",
+                false => "",
+            };
+            let (name, seconds) = (untrusted::line(starting.server), starting.seconds);
+            let line = format!(
+                "the MCP server {name:?} is starting, {seconds} s of {} s{why}\n",
+                starting.limit
+            );
+            if !quiet {
+                streams::tell(&line);
+            }
+        }
+    }
+
     /// A line on stderr that was asked for, so not muted.
     pub fn say(&self, text: &str) {
         streams::tell(&format!("{}\n", self.told(text)));

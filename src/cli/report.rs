@@ -36,6 +36,7 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
             return out;
         }
     }
+    other_workflow(report, &made, &mut out);
     if matches!(report.outcome, Outcome::Draft | Outcome::Partial) {
         draft::told(report, &made, &mut out);
     }
@@ -84,6 +85,49 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
     out
 }
 
+/// What the run decided about a workflow that was there before, which nobody may have thought of: that it changed it, or that it could
+/// have.
+fn other_workflow(report: &RunReport, made: &Built, out: &mut String) {
+    let Some(decision) = report.state.get("decision") else {
+        return;
+    };
+    let text = |of: &Value, key: &str| {
+        let text = of.get(key).and_then(Value::as_str);
+        text.map(plain)
+    };
+    let fit = |of: &Value| match of.get("fit_score").and_then(Value::as_u64) {
+        Some(fit) => format!(", fit {fit}"),
+        None => String::new(),
+    };
+    // Who names it with --workflow needs no telling.
+    let chosen = decision.get("decided_by").is_some();
+    if let (Some("modify"), Some(built), true) = (
+        decision.get("choice").and_then(Value::as_str),
+        &made.workflow,
+        chosen,
+    ) {
+        out.push_str(&format!(
+            "changed a workflow that was there: {} ({}{})\n",
+            plain(&built.name),
+            plain(&built.id),
+            fit(decision)
+        ));
+    }
+    let Some(other) = decision
+        .get("could_change")
+        .filter(|other| other.is_object())
+    else {
+        return;
+    };
+    if let Some(id) = text(other, "workflow_id") {
+        let what = text(other, "what").map_or_else(String::new, |what| format!(": {what}"));
+        out.push_str(&format!(
+            "built as a new workflow; {id}{} could have been changed instead{what} (agentctl build --workflow {id} \"...\" does)\n",
+            fit(other)
+        ));
+    }
+}
+
 /// A message of the flow as it was written, its lines kept: who asked for a report in Markdown can read it on as that.
 fn said(reply: &Reply, out: &mut String) {
     out.push_str(untrusted::text(&reply.text).trim_end());
@@ -111,12 +155,22 @@ fn page(n8n: &str, path: &str) -> String {
 /// What was checked, and what was not: never more than was seen.
 fn checked(report: &RunReport, made: &Built, out: &mut String) {
     let Some(qa) = &made.qa_report else { return };
+    let versions = match made.node_facts {
+        Some(_) => "",
+        None => "node types and versions, ",
+    };
     out.push_str(&format!(
-        "checked: structure, node types and versions, parameters, connections, expressions: {} errors, {} warnings{}\n",
+        "checked: structure, {versions}parameters, connections, expressions: {} errors, {} warnings{}\n",
         qa.error_count,
         qa.warning_count,
         if qa.cycle > 1 { format!(" (after {} QA cycles)", qa.cycle) } else { String::new() }
     ));
+    if let Some(whose) = &made.node_facts {
+        out.push_str(&format!(
+            "not checked: node types and versions of this n8n ({})\n",
+            prose(whose)
+        ));
+    }
     if qa.executed {
         executed(report, qa, out);
     } else {

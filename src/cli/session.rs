@@ -1,8 +1,8 @@
 //! What a run needs, put together from the project, the pack and the flags.
 
 use super::args::{AnswerOptions, ModelNames, ModelOptions};
-use super::catalog_file;
-use super::connection::unreached;
+use super::catalog_file::{self, NodeFacts};
+use super::connection::{Connected, backend_of, targeted};
 use super::declared;
 use super::error::{CliError, Exit};
 use super::folder_trust;
@@ -11,11 +11,12 @@ use super::output::Output;
 use super::progress::plain_long;
 use super::remote;
 use super::settings;
+use crate::config::targets::PushTarget;
 use crate::config::{Config, User};
 use crate::dialogues::Failing;
 use crate::held::Held;
 use crate::pack::{BUILDER, NoPack};
-use crate::trust::{CATALOG, InForce, Standing};
+use crate::trust::{CATALOG, InForce};
 use agentctl_base::foreign::split_foreign;
 use agentctl_engine::flow::StepKind;
 use agentctl_engine::gateway::{Gateway, HeldCalls};
@@ -35,11 +36,13 @@ use agentctl_mcp::Servers;
 use agentctl_models::tape::Tape;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, NoShelf};
-use agentctl_n8n_tools::backend::{self, Backend, Choice, Offered};
+use agentctl_n8n_tools::backend::{self, Backend, Choice};
 use agentctl_n8n_tools::library::Library;
 use agentctl_n8n_tools::requests::Requests;
+use agentctl_n8n_tools::sync::Names;
 use agentctl_n8n_tools::{N8n, N8nTools};
 use agentctl_tools::{MCP, N8N as TOOL_OF_N8N, Tools};
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -63,6 +66,8 @@ pub struct Session {
     /// The limits of agentctl.toml.
     pub budgets: Budgets,
     pub user: User,
+    /// The n8n that it describes for pushing to.
+    targets: IndexMap<String, PushTarget>,
 }
 
 /// What a run is begun or gone on with besides its pack.
@@ -73,12 +78,31 @@ pub struct Given {
     pub orchestrator: Which,
     /// The folder of documents in place of the pack's own.
     pub folder: Option<PathBuf>,
+    /// The n8n of this name in the settings, in the place of the connected one.
+    pub target: Option<String>,
+    /// No node is judged or built: a connected n8n need not be asked for its release.
+    pub judges_no_node: bool,
 }
 
 impl Session {
-    /// With the builder's pack, whatever pack is the default: for what works on n8n by itself.
+    /// With the builder's pack, whatever pack is the default: for what works on n8n by itself and judges no node.
     pub fn open(root: &Path, model: &ModelOptions, out: &Output) -> Result<Session, CliError> {
-        Self::of_pack(root, BUILDER, model, out)
+        Self::at(root, None, model, out)
+    }
+
+    /// The same on a target of the settings; None: on the connected n8n.
+    pub fn at(
+        root: &Path,
+        target: Option<&str>,
+        model: &ModelOptions,
+        out: &Output,
+    ) -> Result<Session, CliError> {
+        let given = Given {
+            target: target.map(str::to_owned),
+            judges_no_node: true,
+            ..Given::default()
+        };
+        Self::with(root, BUILDER, model, &given, out)
     }
 
     /// With the pack of this name (`NAME` or `NAME/FLOW`).
@@ -121,7 +145,7 @@ impl Session {
         let given = Given {
             models: kept.models,
             orchestrator: kept.orchestrator.map_or(Which::Default, Which::Named),
-            folder: None,
+            ..Given::default()
         };
         Self::with(root, pack, model, &given, out)
     }
@@ -136,11 +160,19 @@ impl Session {
         let project = super::project::open_to_work(root, out)?;
         let mut pack = pack_with(root, pack, &given.orchestrator, out)?;
         let config = settings::of_project(root, out)?;
-        let catalog = catalog_file::of(root, out)?;
-        if catalog_file::is_own(catalog) {
+        if catalog_file::is_own(catalog_file::of(root, out)?) {
             pack.overrides.push(CATALOG.to_owned());
         }
         tell_overrides(&pack, out);
+        let connected = match &given.target {
+            Some(name) => Some(targeted(root, &config, name, out)?),
+            None => connected(root, &pack, &config, out)?,
+        };
+        let place = connected.as_ref().and_then(|(_, n8n)| n8n.place());
+        let place = place.filter(|_| !given.judges_no_node);
+        let facts = catalog_file::of_n8n(root, place, out)?;
+        facts.warn(out);
+        let catalog = facts.catalog;
         let models = match &model.replay {
             Some(_) => None,
             None => Some(model_choice::choose(
@@ -162,11 +194,10 @@ impl Session {
             (None, Some(tape)) => Chosen::replaying(&pack, tape),
             (None, None) => return Err(CliError::new(Exit::Internal, "no model was chosen")),
         };
-        let connected = connected(root, &pack, &config, out)?;
         let called = connected.as_ref().map(|(_, backend)| Arc::clone(backend));
         let n8n = match requires_n8n(&pack)? {
             true => {
-                connected.map(|(choice, backend)| (n8n_of(root, backend, &config, catalog), choice))
+                connected.map(|(choice, backend)| (n8n_of(root, backend, &config, facts), choice))
             }
             false => None,
         };
@@ -199,6 +230,7 @@ impl Session {
             in_force: folder_trust::in_force(root, out)?,
             budgets: config.limits,
             user: config.user,
+            targets: config.targets,
         })
     }
 
@@ -228,6 +260,14 @@ impl Session {
             CliError::usage(format!("the pack {name} works without n8n"))
                 .hint("--pack n8n-builder names the one that builds workflows")
         })
+    }
+
+    /// How credentials are called on a target of the settings.
+    pub fn names(&self, target: Option<&str>) -> Names {
+        let target = target.and_then(|name| self.targets.get(name));
+        target
+            .map(|target| target.credentials.clone())
+            .unwrap_or_default()
     }
 
     /// The same, where one is needed only if there is one.
@@ -391,9 +431,6 @@ fn requires_n8n(pack: &Pack) -> Result<bool, CliError> {
     }
 }
 
-/// An n8n, and why it is that one.
-pub type Connected = (Choice, Arc<dyn Backend>);
-
 /// The n8n that the pack works on, or that a tool of its files calls; None: neither.
 pub fn connected(
     root: &Path,
@@ -412,14 +449,11 @@ pub fn connected(
 }
 
 /// What the tools of n8n work on.
-fn n8n_of(
-    root: &Path,
-    backend: Arc<dyn Backend>,
-    config: &Config,
-    catalog: &'static Catalog,
-) -> N8n {
+fn n8n_of(root: &Path, backend: Arc<dyn Backend>, config: &Config, facts: NodeFacts) -> N8n {
     let shelf = accepted(root, backend.as_ref());
-    let n8n = N8n::new(backend, catalog).with_test_hosts(config.test_hosts.clone());
+    let n8n = N8n::new(backend, facts.catalog)
+        .with_test_hosts(config.test_hosts.clone())
+        .with_unsure_facts(facts.unsure);
     match shelf {
         Some(shelf) => n8n.with_accepted(shelf),
         None => n8n,
@@ -436,65 +470,6 @@ pub fn held_calls(root: &Path) -> Result<Held, String> {
     super::project::home(root)
         .map(|home| Held::new(home, root, jiff::Timestamp::now))
         .map_err(|why| why.to_string())
-}
-
-/// Which n8n the project works on. Nothing is reached or started by choosing.
-pub fn choice(root: &Path, out: &Output, config: &Config) -> Result<Choice, CliError> {
-    use backend::BackendName as B;
-    let in_force = folder_trust::in_force(root, out)?;
-    let asked = out.backend.or(config.backend).unwrap_or(B::Auto);
-    // What a project asks for is not in `config` while it does not count, so this is the user's word.
-    if !matches!(asked, B::Auto | B::Embedded) {
-        in_force.live().map_err(folder_trust::refused)?;
-    }
-    let servers = match asked {
-        B::Embedded => None, // the file need not even be readable
-        _ => {
-            let may = in_force.servers_or_none().map_err(folder_trust::refused)?;
-            match in_force.standing() {
-                Standing::Restricted => None,
-                _ => agentctl_mcp::read(root, &may, &variable).map_err(|e| {
-                    CliError::of_servers(&e)
-                        .hint("mend it, or go on without n8n: --backend embedded")
-                })?,
-            }
-        }
-    };
-    let offered = Offered {
-        flag: out.backend,
-        settings: config.backend,
-        servers: servers.as_ref(),
-        variable: &variable,
-        plain_http: &config.plain_http,
-    };
-    let mut choice = backend::choose(&offered).map_err(|e| {
-        let exit = match e.is_refused {
-            true => Exit::Refused,
-            false => Exit::Backend,
-        };
-        CliError::new(exit, e.message).hint(e.hint)
-    })?;
-    if asked == B::Auto && in_force.standing() == Standing::Restricted {
-        choice.why = "this folder is not trusted".to_owned();
-    }
-    Ok(choice)
-}
-
-/// The project's backend, with the choice that led to it; one that is not the files is said on stderr.
-pub fn backend_of(root: &Path, out: &Output, config: &Config) -> Result<Connected, CliError> {
-    let choice = choice(root, out, config)?;
-    let opened = choice.target.open(root);
-    let opened = opened.map_err(|e| {
-        let told = CliError::new(unreached(&e), e.to_string());
-        match e.hint {
-            Some(hint) => told.hint(hint),
-            None => told,
-        }
-    })?;
-    if choice.target != backend::Target::Embedded {
-        out.note(&format!("n8n: {} ({})", opened.name(), choice.why));
-    }
-    Ok((choice, opened))
 }
 
 /// Where the states that the user accepted are kept. None: there is no folder of the user's, so each run counts for itself. A folder that is there and cannot be used stops what it would have to count.
@@ -684,7 +659,7 @@ pub fn no_pack(error: &NoPack) -> CliError {
     }
 }
 
-fn listed(what: &str, name: &str, known: &[String]) -> String {
+pub(super) fn listed(what: &str, name: &str, known: &[String]) -> String {
     let near = nearest(name, known.iter().map(String::as_str));
     format!("{what}: {}{near}", known.join(", "))
 }

@@ -6,6 +6,7 @@ use super::folder_trust;
 use super::output::Output;
 use super::runtime;
 use super::session::{self, Session};
+use crate::pack::BUILDER;
 use crate::trust::Kind;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{Observer, Serving, SessionTerms, ToolSessions, Unobserved};
@@ -30,7 +31,7 @@ pub fn settle(
     wanted: &Wanted<'_>,
     out: &Output,
 ) -> Result<(Session, SessionTerms), CliError> {
-    let session = Session::open(root, &ModelOptions::offline(), out)?;
+    let session = Session::of_pack(root, BUILDER, &ModelOptions::offline(), out)?;
     if !session.pack.agents.contains_key(wanted.role) {
         // Perhaps a role of the project's own.
         let kinds = |kind: Kind| kind.is_of_pack();

@@ -22,6 +22,11 @@
 //! research = "basic"                         # docs/orchestrators.md
 //! [n8n]
 //! backend = "auto"                           # embedded, n8n-mcp, instance-mcp, rest
+//! [targets.prod]                             # docs/workflows-in-git.md
+//! url = "https://n8n.example.com"            # or url_env
+//! key_env = "PROD_N8N_API_KEY"
+//! [targets.prod.credentials.slackApi]
+//! "Sales" = "Sales (production)"             # where it has another name there
 //! [serve]                                    # docs/serve.md
 //! [a2a.agents.desk]                          # docs/a2a.md
 //! url = "https://agents.example.com/agents/desk"
@@ -39,6 +44,7 @@ mod context;
 pub mod limit;
 mod provider;
 pub mod serve;
+pub mod targets;
 mod tools;
 mod user;
 
@@ -105,6 +111,8 @@ pub struct Config {
     pub user: User,
     /// `[n8n] backend`.
     pub backend: Option<BackendName>,
+    /// `[targets.NAME]`.
+    pub targets: IndexMap<String, targets::PushTarget>,
     /// `[trust] plain_http` of the user's own file.
     pub plain_http: PlainHttp,
     /// `[test] allow_hosts` of the user's own file; a project cannot list any.
@@ -170,6 +178,8 @@ struct Written {
     prices: IndexMap<String, Spanned<Price>>,
     #[serde(default)]
     n8n: WrittenN8n,
+    #[serde(default)]
+    targets: IndexMap<String, Spanned<targets::Written>>,
     #[serde(default)]
     packs: WrittenPacks,
     #[serde(default)]
@@ -317,6 +327,9 @@ pub fn load(
     for (name, agent) in own.agents {
         config.agents.entry(name).or_insert(agent);
     }
+    for (name, target) in own.targets {
+        config.targets.entry(name).or_insert(target);
+    }
     config.sessions_url_env = own.sessions_url_env.or(config.sessions_url_env);
     config.serve = own.serve.over(std::mem::take(&mut config.serve));
     config.pack = own.pack.or(config.pack);
@@ -397,8 +410,10 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
     let test_hosts = lines.test_hosts(written.test, origin)?;
     let tool_addresses = tools::addresses(&lines, written.tools, origin)?;
     let agents = a2a::agents(&lines, written.a2a, origin)?;
+    let targets = targets::targets(&lines, written.targets, origin)?;
     Ok(Config {
         agents,
+        targets,
         test_hosts,
         tool_addresses,
         waivers,

@@ -80,6 +80,23 @@ fn the_same_request_again_finds_its_workflow() {
     assert_eq!(ran.json()["notes"][0], note);
 }
 
+/// What is only like a workflow that is there leaves it as it is where nobody is asked, and says which one it could have changed.
+#[test]
+fn with_yes_a_workflow_that_is_only_alike_is_not_changed() {
+    let project = Project::new();
+    let first = "Every hour get https://api.example.com/items, keep those with price over 10, and POST each to https://api.example.com/sink";
+    let ran = project.run(&["build", "--yes", "--output-format", "json", first]);
+    let made = ran.json()["workflow"].clone();
+    let file = project.file(made["file"].as_str().unwrap());
+    let before = std::fs::read_to_string(&file).unwrap();
+    let alike = "Every hour get https://api.example.com/items and POST each to https://api.example.com/sink";
+    let ran = project.run(&["build", "--yes", "--output-format", "json", alike]);
+    let second = ran.json();
+    assert_ne!(second["workflow"]["id"], made["id"], "{}", ran.stderr);
+    assert_eq!(second["could_change"]["workflow_id"], made["id"]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+}
+
 #[test]
 fn stream_json_begins_with_init_and_ends_with_the_result() {
     let project = Project::new();

@@ -68,7 +68,7 @@ fn the_connected_n8n_gives_its_node_types_and_another_release_is_told() {
             editor(release),
         ]);
         let doctor = on(&project, &n8n, &["doctor"]);
-        let warning = "the node facts are those of n8n 2.22.6, the connected n8n is 2.23.0: `agentctl catalog sync` takes over its own";
+        let warning = "the node facts are those of n8n 2.22.6, the connected n8n is 2.23.0: versions that it lacks are left out by a table, its own nodes were not asked; `agentctl catalog sync` takes them over";
         assert_eq!(doctor.stdout.contains(warning), warned, "{}", doctor.stdout);
         assert!(doctor.stdout.contains("n8n 2.22.6: 1 node types"));
     }
@@ -94,4 +94,67 @@ fn without_an_n8n_or_a_login_it_says_what_is_needed() {
         closed.stderr
     );
     assert!(!project.file("n8n-catalog.bin").exists());
+}
+
+/// What another project learned of the release counts here too: the facts of a release are the same everywhere.
+#[test]
+fn facts_of_the_release_in_the_users_cache_are_taken() {
+    let project = Project::new();
+    let cache = project.home().join("cache");
+    let kept = cache.join("catalogs/n8n-2.23.0.bin");
+    std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
+    std::fs::write(project.file("types.json"), TYPES).unwrap();
+    let (types, kept) = (project.file("types.json"), kept.display().to_string());
+    let types = types.display().to_string();
+    let made = project.run(&[
+        "catalog",
+        "build",
+        &types,
+        "-o",
+        &kept,
+        "--n8n-version",
+        "2.23.0",
+    ]);
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    for (release, warned) in [("2.23.0", false), ("2.22.6", true)] {
+        let n8n = Server::new(vec![
+            Reply::text("{\"status\":\"ok\"}"),
+            editor(release),
+            Reply::text("{\"data\":[]}"),
+            editor(release),
+        ]);
+        let mut command = project.command(&["--backend", "rest", "doctor"]);
+        command
+            .env("N8N_API_URL", n8n.url(""))
+            .env("N8N_API_KEY", "a-key")
+            .env("AGENTCTL_CACHE", &cache);
+        let doctor: Ran = command.output().unwrap().into();
+        let warning =
+            format!("the node facts are those of n8n 2.39.4, the connected n8n is {release}");
+        assert_eq!(
+            doctor.stdout.contains(&warning),
+            warned,
+            "{}",
+            doctor.stdout
+        );
+    }
+}
+
+#[test]
+fn what_answers_with_something_else_is_no_n8n() {
+    let project = Project::new();
+    let n8n = Server::new(vec![Reply::text("{\"ok\":true}"); 3]);
+    let doctor = on(&project, &n8n, &["doctor"]);
+    assert_eq!(doctor.code, 1, "{}", doctor.stdout);
+    let told: Vec<&str> = (doctor.stdout.lines())
+        .filter(|line| line.contains("n8n: ") && !line.contains("catalog"))
+        .map(|line| line.split(" at http").next().unwrap_or(line))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "✓ n8n: reachable: something answers",
+            "✗ n8n: key: the answer is no list of n8n's API, so it may be no n8n",
+        ]
+    );
 }

@@ -196,7 +196,7 @@ fn the_stopped_run_goes_on_with_its_answers() {
     ];
     insta::assert_snapshot!(told(&project, &resume), @r#"
     $ agentctl resume --answers answers.json --yes --no-input --allow-pack-change
-    built 3 of 4 parts; not understood: 'new', 'somewhere'
+    built 2 of 3 parts; not understood: 'new', 'somewhere'
 
     Shopify to Slack (3 nodes)
 

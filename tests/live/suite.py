@@ -2,6 +2,7 @@
 
 import datetime, json, os, pathlib, signal, time, unittest
 from served import BothWays, Served  # noqa: F401 # their tests are found here
+from there import There  # noqa: F401
 from support import COPY, Project, Proxy, Sink, api, call, children, environment, kill_n8n, n8n, servers, workflows
 
 
@@ -42,6 +43,7 @@ class Live:
     def nothing_is_left(self):
         """No copy of a test, in the archive neither, and no server that outlives the agentctl that started it."""
         self.assertEqual([w["name"] for w in workflows(archived=True) if COPY in w["name"]], [])
+        self.assertNotIn(COPY, [tag["name"] for tag in api("GET", "tags")["data"]])
         patience = time.monotonic() + 30
         while servers() and time.monotonic() < patience:
             time.sleep(0.1)

@@ -4,6 +4,7 @@
 use super::child::{LastWords, LinePipe, Reading, Writing};
 use super::config::{McpServer, McpTransport};
 use super::http::HttpPipe;
+use super::npx;
 use super::secret::{Hidden, scrub};
 use super::wire::{CLOSED, LOST, NOT_SENT, Oddities, Pipe, Wire, WireEye};
 use agentctl_host::machine::is_short;
@@ -17,6 +18,8 @@ use rmcp::service::{
 };
 use serde_json::{Map, Value};
 use std::collections::HashSet;
+use std::pin::pin;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// How long listing all of a server's tools may take.
@@ -25,6 +28,8 @@ pub const LIST_LIMIT: Duration = Duration::from_secs(30);
 pub const CALL_LIMIT: Duration = Duration::from_secs(120);
 /// How long closing may take.
 const CLOSE_LIMIT: Duration = Duration::from_secs(8);
+/// How often a start that takes long is told of.
+const STILL: Duration = Duration::from_secs(5);
 /// How often a server that died is started again.
 const RESTARTS: u32 = 1;
 const MAX_PAGES: usize = 50;
@@ -86,6 +91,25 @@ impl McpError {
             false => format!("; its last words: {}", last.join(" | ")),
         }
     }
+}
+
+/// A server that takes its time to start.
+#[derive(Debug, Clone, Copy)]
+pub struct Starting<'a> {
+    pub server: &'a str,
+    pub seconds: u64,
+    /// How long it is waited for in all.
+    pub limit: u64,
+    /// A package runner starts it, which fetches it the first time.
+    pub fetches: bool,
+}
+
+type Tell = Box<dyn Fn(&Starting<'_>) + Send + Sync>;
+static TELL: OnceLock<Tell> = OnceLock::new();
+
+/// Who hears of starts that take long, for the whole program; the first one who asks.
+pub fn tell_of_starts(tell: impl Fn(&Starting<'_>) + Send + Sync + 'static) {
+    let _ = TELL.set(Box::new(tell));
 }
 
 /// Reaches a server: called for the first start and for the second.
@@ -214,19 +238,42 @@ impl McpClient {
         self.starts += 1;
         let words = LastWords::default();
         let limit = self.start_limit;
-        let started = tokio::time::timeout(limit, start(&mut self.source, &words)).await;
-        let failure = match started {
-            Ok(Ok(live)) => {
+        let installs = match &self.source {
+            Source::Configured(server) => npx::folder(server),
+            Source::Given(_) => None,
+        };
+        if let Some(folder) = &installs {
+            npx::remove_left(folder);
+        }
+        let started = {
+            let started = pin!(start(&mut self.source, &words));
+            let tell = |seconds| {
+                let told = Starting {
+                    server: &self.name,
+                    seconds,
+                    limit: limit.as_secs(),
+                    fetches: installs.is_some(),
+                };
+                TELL.get().iter().for_each(|tell| tell(&told));
+            };
+            within(limit, started, tell).await
+        };
+        let mut failure = match started {
+            Some(Ok(live)) => {
                 self.live = Some(live);
                 return Ok(());
             }
-            Ok(Err(failure)) => failure,
-            Err(_) => Failure {
+            Some(Err(failure)) => failure,
+            None => Failure {
                 reason: format!("no answer in {} s", limit.as_secs_f64().ceil()),
                 machine: false,
                 hint: "a first start may download the server: run its command once by hand, or raise startupTimeoutMs",
             },
         };
+        // It was ended in the middle of its installation, and would fail on what is there of it for ever.
+        if installs.is_some_and(|folder| npx::remove(&folder)) {
+            failure.hint = "its installation was not done, and what was there of it is removed: run the command again, with a higher startupTimeoutMs where the network is slow";
+        }
         let stderr = words.lines(&self.hidden).await;
         Err(McpError {
             machine: failure.machine,
@@ -305,6 +352,26 @@ impl McpClient {
             hint: hint.to_owned(),
             stderr,
             machine: false,
+        }
+    }
+}
+
+/// The work's end, within this time; it is told how long it takes.
+async fn within<T>(
+    limit: Duration,
+    mut work: std::pin::Pin<&mut impl Future<Output = T>>,
+    tell: impl Fn(u64),
+) -> Option<T> {
+    let began = tokio::time::Instant::now();
+    loop {
+        let left = limit
+            .checked_sub(began.elapsed())
+            .filter(|left| !left.is_zero())?;
+        if let Ok(done) = tokio::time::timeout(left.min(STILL), work.as_mut()).await {
+            return Some(done);
+        }
+        if left > STILL {
+            tell(began.elapsed().as_secs());
         }
     }
 }

@@ -17,6 +17,7 @@ mod in_force;
 mod key_lines;
 mod known;
 mod launchers;
+mod npx;
 mod orphans;
 mod pins;
 mod probe;
@@ -33,7 +34,9 @@ mod written;
 /// No `.mcp.json` is larger.
 pub const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-pub use client::{CALL_LIMIT, Called, Dial, LIST_LIMIT, McpClient, McpError, McpTool};
+pub use client::{
+    CALL_LIMIT, Called, Dial, LIST_LIMIT, McpClient, McpError, McpTool, Starting, tell_of_starts,
+};
 pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note, parse, read};
 pub use edit::{EditError, switched, switches};
 pub use frame::{MAX_DEPTH, MAX_MESSAGE};

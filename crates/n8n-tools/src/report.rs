@@ -2,7 +2,7 @@
 //! from the fields to which the flow gives these sections.
 
 use crate::noted::{Counted, Noted};
-use crate::resources::PLACE;
+use crate::resources::{NODE_FACTS, PLACE};
 use agentctl_engine::claims::Reported;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,6 +24,9 @@ pub struct Built {
     /// The address of the n8n that it worked on; None: files of the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n8n: Option<String>,
+    /// The node facts are not those of that n8n, so node types and versions were not checked against it: whose they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node_facts: Option<String>,
     pub qa_report: Option<QaReport>,
     /// What was lost of each workflow, by id, and from when that was counted; only where something was.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -141,13 +144,11 @@ pub struct QaReport {
 
 /// The sections: what was made and how it was checked, and what was lost.
 pub fn sections(of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
+    let said = |key: &str| of.input.get(key)?.as_str().map(str::to_owned);
     let built = Built {
         workflow: workflow_report(of),
-        n8n: of
-            .input
-            .get(PLACE)
-            .and_then(Value::as_str)
-            .map(str::to_owned),
+        n8n: said(PLACE),
+        node_facts: said(NODE_FACTS),
         qa_report: qa_report(of),
         losses: (of.noted.iter())
             .filter_map(|(id, noted)| Some((id.clone(), Noted::shown(noted).counted?)))

@@ -24,6 +24,8 @@ pub const PLACE: &str = "n8n";
 const EXECUTES: &str = "executes";
 /// And why not.
 const NOT_EXECUTED: &str = "not_executed";
+/// Among a run's input, where the node facts are not those of the connected n8n: whose they are.
+pub(crate) const NODE_FACTS: &str = "node_facts";
 
 /// What the text of a snapshot holds; None: no workflow.
 pub fn parse(text: &str) -> Option<Document> {
@@ -91,6 +93,9 @@ impl Resources for N8n {
         if !executes {
             let why = self.cannot("execute workflows");
             said.insert(NOT_EXECUTED.to_owned(), why.into());
+        }
+        if let Some(why) = self.unsure_facts() {
+            said.insert(NODE_FACTS.to_owned(), why.into());
         }
         said
     }

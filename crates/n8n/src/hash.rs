@@ -12,6 +12,7 @@
 //!   ways to write it count as one: the bare name of old releases, and an object without an id or with null, which n8n makes of it;
 //! - a node's `extendsCredential`, the editor's own note that no run reads and n8n's API does not take;
 //! - the settings `binaryMode` and `timeSavedMode` where they say what n8n does anyway: its API does not take them;
+//! - the setting `callerPolicy` where it says what n8n takes anyway: n8n 1.x writes it into each workflow that has none;
 //! - the setting `availableInMCP`: whom the instance lets at the workflow;
 //! - the workflow's `id`, `name`, `active`, `versionId`, timestamps, `meta`, `tags`, `pinData`, `staticData`, sharing: identity,
 //!   state and editor data, not the graph;
@@ -36,6 +37,9 @@ pub const EDITORS_NODE_KEY: &str = "extendsCredential";
 /// Settings that only the editor writes, and the value that means what their absence means.
 const EDITORS_SETTINGS: [(&str, &str); 2] =
     [("binaryMode", "separate"), ("timeSavedMode", "fixed")];
+
+/// A setting that some releases write by themselves, with the value that means what its absence means. Others take it as it is sent.
+const SERVERS_SETTING: (&str, &str) = ("callerPolicy", "workflowsFromSameOwner");
 
 /// A setting that opens a workflow to n8n's MCP server: the instance's business, not the graph's.
 pub const IN_MCP: &str = "availableInMCP";
@@ -62,7 +66,8 @@ pub fn graph_hash(workflow: &Workflow) -> String {
     hash(&lines, &mut hasher);
     if let Some(Value::Object(settings)) = workflow.head.get("settings") {
         let counted = settings.iter().filter(|(key, value)| {
-            !is_empty(value) && !is_editors_default(key, value) && *key != IN_MCP
+            let servers = *key == SERVERS_SETTING.0 && *value == SERVERS_SETTING.1;
+            !is_empty(value) && !is_editors_default(key, value) && !servers && *key != IN_MCP
         });
         let line = text.line(|t| t.object(counted));
         // None that counts is no settings at all.

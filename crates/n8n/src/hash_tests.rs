@@ -115,9 +115,12 @@ fn settings_that_say_nothing_are_no_settings() {
         json!({}),
         json!({"callerIds": null, "saveManualExecutions": false}),
         json!({"binaryMode": "separate", "availableInMCP": true}),
+        // What n8n 1.x writes into every workflow.
+        json!({"callerPolicy": "workflowsFromSameOwner"}),
     ] {
         assert_eq!(with(Some(nothing.clone())), none, "{nothing}");
     }
+    assert_ne!(with(Some(json!({"callerPolicy": "any"}))), none);
     assert_ne!(with(Some(json!({"timezone": "UTC"}))), none);
 }
 

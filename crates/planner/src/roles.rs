@@ -18,6 +18,11 @@ use agentctl_n8n::workflow::Workflow;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
+/// The rule by which a change of a workflow that is not what was read is refused.
+const STALE: &str = "guard.stale";
+/// How often a change is planned again because the workflow was changed meanwhile.
+const PLANNED_AGAIN: usize = 2;
+
 /// What the tools answered so far in this step, in order.
 pub(super) struct Seen<'a> {
     results: Vec<&'a ToolResult>,
@@ -46,6 +51,22 @@ impl<'a> Seen<'a> {
     /// Whether the step has the tool: what can do nothing here is not offered.
     fn has(&self, tool: &str) -> bool {
         self.tools.iter().any(|offered| offered.name == tool)
+    }
+    /// What was seen after the last change that was refused because somebody else had changed the workflow meanwhile: all that was
+    /// planned before is of a workflow that is no more. None: no such refusal, or so many that somebody works on it right now.
+    fn since_stale(&self) -> Option<Seen<'a>> {
+        let stale = |result: &&&ToolResult| {
+            let rule = result.content.get("rule").and_then(Value::as_str);
+            result.status == ToolStatus::Refused && rule == Some(STALE)
+        };
+        let refused: Vec<&&ToolResult> = self.results.iter().filter(stale).collect();
+        let last = refused.last().filter(|_| refused.len() <= PLANNED_AGAIN)?;
+        let of_last = |message: &Message| match message {
+            Message::Tool { results } => results.iter().any(|r| r.call_id == last.call_id),
+            _ => false,
+        };
+        let at = self.messages.iter().position(of_last)?;
+        Some(Seen::new(self.messages.get(at + 1..)?))
     }
     /// Every call of a tool with its result, in order.
     pub fn calls(&self, tool: &str) -> Vec<(Value, &'a ToolResult)> {
@@ -277,9 +298,12 @@ fn answers(input: &Map<String, Value>) -> Map<String, Value> {
         .filter_map(|q| q.get("id").and_then(Value::as_str))
         .collect();
     all.into_iter()
-        .filter(|(key, _)| !ids.contains(&key.as_str()))
+        .filter(|(key, _)| key != DECISION && !ids.contains(&key.as_str()))
         .collect()
 }
+
+/// The flow's own question, whether to change or to build: its answer says nothing of the workflow that is wanted.
+const DECISION: &str = "decision";
 
 /// Answers as the reader takes them: text by topic.
 fn by_topic(answers: &Map<String, Value>) -> IndexMap<String, String> {
@@ -601,6 +625,8 @@ fn change(
     seen: &Seen<'_>,
     catalog: &Catalog,
 ) -> Result<Move, String> {
+    let since = seen.since_stale();
+    let seen = since.as_ref().unwrap_or(seen);
     let asked = asked(input);
     let read = match existing::read(id, &asked, seen)? {
         Ok(read) => read,

@@ -15,6 +15,7 @@ use agentctl_engine::run::{Answering, RunOptions};
 use agentctl_engine::toolset::BackendErrorKind;
 use agentctl_host::files::{read_given_text, read_regular_text};
 use agentctl_n8n::rehearsal::Hosts;
+use agentctl_n8n_tools::backend::Backend;
 use agentctl_n8n_tools::tools::LET_ACT;
 use agentctl_n8n_tools::tools::TEST_HOSTS;
 use agentctl_n8n_tools::tools::{ACCOUNTS, WORKFLOW};
@@ -97,6 +98,20 @@ fn named_account(text: &str) -> Result<String, &'static str> {
     }
 }
 
+/// Said before a model is asked for anything.
+fn can_write(backend: &dyn Backend) -> Result<(), CliError> {
+    match backend.can().reads_only {
+        false => Ok(()),
+        true => Err(CliError::new(
+            Exit::Backend,
+            format!("the {} backend cannot write workflows here", backend.name()),
+        )
+        .hint(
+            "set N8N_API_URL and N8N_API_KEY of the same n8n: workflows are written over its API",
+        )),
+    }
+}
+
 /// No request is this long; a file given by mistake is.
 const MAX_REQUEST: usize = 20_000;
 const MAX_GRANTS: u64 = 1024 * 1024;
@@ -113,6 +128,9 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
     let session = Session::of_pack(root, &pack, &args.model.or_model(found), out)?;
     if session.models.is_offline() {
         out.note("model: offline (no key needed; it reads plain requests and asks about the rest)");
+    }
+    if let Some(n8n) = session.any_n8n() {
+        can_write(n8n.backend())?;
     }
     let mut input = Map::new();
     if !args.let_act.is_empty() {

@@ -2,6 +2,7 @@
 
 use crate::cli::args::ModelNames;
 use crate::cli::catalog_file;
+use crate::cli::connection;
 use crate::cli::conversations;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
@@ -260,7 +261,7 @@ fn model(root: &Path, out: &Output) -> Check {
 /// Which n8n the project works on, what it can do there, and whether it is there and takes the key.
 fn backend(root: &Path, out: &Output) -> Vec<Check> {
     let opened = settings::of_project(root, out).and_then(|config| {
-        let choice = session::choice(root, out, &config)?;
+        let choice = connection::choice(root, out, &config)?;
         let backend = choice.target.open(root);
         let backend = backend.map_err(|e| CliError::new(Exit::Backend, e.to_string()))?;
         Ok((choice, backend))
@@ -269,26 +270,43 @@ fn backend(root: &Path, out: &Output) -> Vec<Check> {
         Ok(opened) => opened,
         Err(error) => return vec![failed("backend", error)],
     };
-    let catalog = catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded());
     let mut checks = vec![abilities(&choice, backend.as_ref())];
     let looked = runtime::block_on(async {
         let looked = backend.check().await;
-        let other = match looked.iter().all(|seen| seen.ok) {
-            true => catalog_file::warning(catalog, backend.as_ref()).await,
-            false => None, // it is not there, which is worse
-        };
         backend.close().await;
-        (looked, other)
+        looked
     });
     match looked {
-        Ok((looked, other)) => {
+        Ok(looked) => {
+            // Where it is not there, that is worse than another release.
+            let there = looked.iter().all(|seen| seen.ok);
             checks.extend(looked.into_iter().map(seen_check));
-            let warn = |what| Check::new("catalog", Status::Warning, what);
-            checks.extend(other.map(warn));
+            checks.extend(there.then(|| facts(root, backend.place(), out)).flatten());
         }
         Err(error) => checks.push(failed("backend", error)),
     }
     checks
+}
+
+/// Whether the nodes of the connected n8n are known, where that is not what the check of the catalog said.
+fn facts(root: &Path, place: Option<&str>, out: &Output) -> Option<Check> {
+    let said = catalog_file::of(root, out).ok()?.source().clone();
+    let facts = match catalog_file::of_n8n(root, place, out) {
+        Ok(facts) => facts,
+        Err(error) => return Some(failed("catalog", error)),
+    };
+    if let Some(unsure) = facts.unsure {
+        return Some(Check::new("catalog", Status::Warning, unsure));
+    }
+    let source = facts.catalog.source();
+    let version = source.n8n_version.as_deref().unwrap_or_default();
+    (*source != said).then(|| {
+        let kept = format!(
+            "for the connected n8n: n8n {version}, {} node types, kept in your cache folder",
+            source.types
+        );
+        Check::new("catalog", Status::Ok, kept)
+    })
 }
 
 /// Where conversations are kept, and whether it can be reached.

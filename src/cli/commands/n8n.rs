@@ -1,5 +1,6 @@
 //! `agentctl n8n up|down|status`: a throw-away n8n to develop against.
 
+use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::{self, Before};
 use crate::cli::output::Output;
@@ -109,6 +110,8 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
     steps.done();
     let started = started??;
     mine.keep()?;
+    // Whoever works on an n8n of this release is then offered what it has.
+    catalog_file::keep_installed(&cache, &started.server.version)?;
     let written = match args.write_mcp {
         true => {
             let trusted = Before::of(project, out)?;
@@ -285,6 +288,9 @@ impl<'a> Steps<'a> {
             )),
             Step::Start { port } => self.begin(format!("starting n8n on port {port}")),
             Step::Keys => self.begin("making its owner and keys".to_owned()),
+            Step::Unmended { why } => self.out.note(&format!(
+                "warning: nodes that read calendar files cannot be loaded by this n8n until npm can be reached: {why}"
+            )),
             Step::Still { seconds } => {
                 if self.spinner.is_none() && *seconds >= self.told + SAY_AGAIN {
                     self.told = *seconds;

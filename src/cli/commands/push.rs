@@ -1,4 +1,5 @@
-//! `agentctl push FILE`: a workflow file sent to the connected n8n, through the gateway and as a run.
+//! `agentctl push FILE…`: workflow files sent to the connected n8n or to a target of the settings, each through the gateway and as a
+//! run of its own.
 
 use super::diff::text as diff_text;
 use super::pull::read;
@@ -8,12 +9,11 @@ use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::Terminal;
 use crate::cli::output::Output;
-use crate::cli::progress::Progress;
+use crate::cli::progress::{Progress, plain};
 use crate::cli::runtime;
 use crate::cli::session::Session;
 use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::{self, Answering};
-use agentctl_engine::toolset::Difference;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
@@ -21,26 +21,30 @@ use agentctl_n8n_tools::backend::{
     Backend, BackendError, BackendErrorKind, ListQuery, Stored, list_all,
 };
 use agentctl_n8n_tools::resources::difference;
-use agentctl_n8n_tools::sync::{self, Freshness, Local};
+use agentctl_n8n_tools::sync::{self, Base, Found, Freshness, Local, Missing, Moved, Names};
 use agentctl_n8n_tools::tools::Push;
+use agentctl_qa::source;
 use clap::Args;
 use console::style;
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Send a workflow file to the connected n8n: update the workflow that it follows, or create one
+/// Send workflow files to the connected n8n: update the workflows that they follow, or create them
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl push workflows/orders.json --dry-run\n  agentctl push workflows/orders.json\n  agentctl push workflows/orders.json --allow publish\n\nShows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled (--force), most of its nodes would go (--allow wipe), it is active and the change goes live (--allow publish), credentials change (--allow credentials).\nEach push is a run: `agentctl undo RUN` takes it back."
+    after_help = "Examples:\n  agentctl push workflows/orders.json --dry-run\n  agentctl push workflows/orders.json\n  agentctl push workflows/ --target prod --dry-run\n  agentctl push workflows/orders.json --allow publish\n\nShows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled (--force), most of its nodes would go (--allow wipe), it is active and the change goes live (--allow publish), credentials change, or a target has none of that type and name (--allow credentials).\nEach push is a run: `agentctl undo RUN` takes it back."
 )]
 pub struct PushArgs {
-    /// The workflow file
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
+    /// Workflow files, or folders of them
+    #[arg(value_name = "FILE|FOLDER", required = true)]
+    pub files: Vec<PathBuf>,
     /// The workflow to update; default: the one that the file follows, else a new one
     #[arg(long, value_name = "ID")]
     pub id: Option<String>,
+    /// Another n8n, as `[targets.NAME]` of agentctl.toml describes it: with ids of its own, and its credentials by type and name
+    #[arg(long, value_name = "NAME")]
+    pub target: Option<String>,
     /// Over what was changed on n8n since the file was pulled
     #[arg(long)]
     pub force: bool,
@@ -52,74 +56,263 @@ pub struct PushArgs {
     pub dry_run: bool,
 }
 
+impl PushArgs {
+    fn allows(&self, guard: &str) -> bool {
+        self.allow.iter().any(|allowed| allowed == guard)
+    }
+}
+
+/// What became of one file.
+struct Pushed {
+    file: PathBuf,
+    what: &'static str,
+    id: Option<WorkflowId>,
+    run: Option<String>,
+    /// What was said of it on the way to its end.
+    text: String,
+    diff: String,
+    accounts: Vec<Found>,
+    missing: Vec<Missing>,
+}
+
+pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError> {
+    if let ([file], false) = (args.files.as_slice(), args.files.iter().any(|f| f.is_dir())) {
+        let pushed = one(root, file, args, out)?;
+        return out.answer(Exit::Complete, || pushed.told(args), || pushed.json());
+    }
+    if args.id.is_some() {
+        return Err(CliError::usage(
+            "--id names one workflow, and there are several files",
+        ));
+    }
+    let files = files(&args.files, out)?;
+    let mut exit = Exit::Complete;
+    let mut ended = Vec::with_capacity(files.len());
+    for file in &files {
+        // What goes wrong with one file is no reason to leave out the others.
+        let pushed = one(root, file, args, out);
+        if let (Err(error), Exit::Complete) = (&pushed, exit) {
+            exit = error.exit;
+        }
+        ended.push((file, pushed));
+    }
+    out.answer(
+        exit,
+        || {
+            let mut text = String::new();
+            for (file, pushed) in &ended {
+                match pushed {
+                    Ok(pushed) => text.push_str(&pushed.told(args)),
+                    Err(error) => {
+                        let shown = style(file.display()).bold();
+                        text.push_str(&format!("{shown}: not pushed: {}\n", error.message));
+                        for hint in &error.hints {
+                            text.push_str(&format!("  hint: {hint}\n"));
+                        }
+                    }
+                }
+            }
+            let failed = ended.iter().filter(|(_, pushed)| pushed.is_err()).count();
+            text.push_str(&format!("{} files, {failed} not pushed\n", ended.len()));
+            text
+        },
+        || {
+            let files = ended.iter().map(|(file, pushed)| match pushed {
+                Ok(pushed) => pushed.json(),
+                Err(error) => json!({"file": file.display().to_string(), "what": "not pushed",
+                    "error": error.message, "exit_code": error.exit.code()}),
+            });
+            json!({"files": files.collect::<Vec<_>>(), "target": args.target})
+        },
+    )
+}
+
+/// The files that are meant; of a folder those that hold a workflow.
+fn files(named: &[PathBuf], out: &Output) -> Result<Vec<PathBuf>, CliError> {
+    let found = source::collect(named).map_err(|e| CliError::usage(e.to_string()))?;
+    let mut files = Vec::new();
+    for source in found {
+        let is_workflow = |text: String| {
+            let value: Value = serde_json::from_str(&text).ok()?;
+            value.get("nodes")?.as_array().map(|_| ())
+        };
+        let holds_one = source::read(&source).ok().and_then(is_workflow).is_some();
+        if source.named || holds_one {
+            files.push(source.path);
+        } else {
+            out.note(&format!(
+                "{}: passed over, it is no workflow",
+                source.path.display()
+            ));
+        }
+    }
+    if files.is_empty() {
+        return Err(CliError::usage(
+            "there is no workflow file in what was named",
+        ));
+    }
+    Ok(files)
+}
+
 /// What a push is going to do.
 struct Plan {
     now: Option<Stored>,
     after: Workflow,
 }
 
-pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError> {
-    let local = read(&args.file)?
-        .ok_or_else(|| CliError::usage(format!("{} is not there", args.file.display())))?;
-    let session = Session::open(root, &ModelOptions::offline(), out)?;
+fn one(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<Pushed, CliError> {
+    let mut local =
+        read(file)?.ok_or_else(|| CliError::usage(format!("{} is not there", file.display())))?;
+    name_after(file, &mut local.workflow);
+    let target = args.target.as_deref();
+    let session = Session::at(root, target, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
-    let id = args
-        .id
-        .clone()
-        .or_else(|| local.id.as_ref().map(|id| id.0.clone()));
-    let now = runtime::block_on(find(backend, id.as_deref(), &local))?.map_err(unavailable)?;
+    let (id, base) = local.place(target);
+    let (id, base) = (
+        args.id.clone().or_else(|| id.map(|id| id.0.clone())),
+        base.cloned(),
+    );
+    let (moved, now) = runtime::block_on(async {
+        let moved = accounts(backend, &local.workflow, &session.names(target), target).await?;
+        let now = find(backend, id.as_deref(), &moved.workflow)
+            .await
+            .map_err(unavailable)?;
+        Ok::<_, CliError>((moved, now))
+    })??;
+    let (accounts, missing) = (moved.found.clone(), moved.missing.clone());
+    let workflow = fitting(moved, target, args, out)?;
     if let Some(now) = now.as_ref().filter(|_| !args.force) {
-        fresh(&local, now, args)?;
+        fresh(file, base.as_ref(), &workflow, now)?;
     }
-    let after = sync::pushed(&local.workflow, now.as_ref().map(|now| &now.workflow));
+    if target.is_none() {
+        // The file follows this n8n, so its credentials are this one's.
+        local.workflow = workflow.clone();
+    }
+    let after = sync::pushed(&workflow, now.as_ref().map(|now| &now.workflow));
     let plan = Plan { now, after };
     let before = plan.now.as_ref().map(|now| &now.workflow);
     let difference = difference(&out.redactor(), before, Some(&plan.after));
     let same = before == Some(&plan.after);
+    let mut pushed = Pushed {
+        file: file.to_owned(),
+        what: "unchanged",
+        id: plan.now.as_ref().map(|now| now.id.clone()),
+        run: None,
+        text: String::new(),
+        diff: difference.diff.clone(),
+        accounts,
+        missing,
+    };
     if args.dry_run || same {
-        let what = match (same, before.is_some()) {
+        pushed.text = diff_text(&difference);
+        pushed.what = match (same, before.is_some()) {
             (true, _) => "unchanged",
             (_, true) => "would be updated",
             (_, false) => "would be created",
         };
-        let stamped = if same && !args.dry_run {
-            plan.now.as_ref()
-        } else {
-            None
-        };
-        if let Some(now) = stamped {
-            follow(&args.file, &local, now)?;
+        if let Some(now) = plan.now.as_ref().filter(|_| same && !args.dry_run) {
+            follow(file, &local, target, now)?;
         }
-        return answer(
-            out,
-            args,
-            what,
-            plan.now.as_ref().map(|now| &now.id),
-            None,
-            &difference,
-        );
+        return Ok(pushed);
     }
     if out.is_text() {
         // Before anything is asked or done.
         out.note(&diff_text(&difference));
     }
     let cancel = session.cancel.clone();
-    let pushed = carry_out(session, args, plan, out)?;
-    for note in &pushed.1 {
+    let (done, notes) = carry_out(session, file, args, plan, out)?;
+    for note in &notes {
         out.note(note);
     }
-    let (run_id, stored, created) = pushed.0;
-    follow(&args.file, &local, &stored)?;
+    let (run_id, stored, created) = done;
+    follow(file, &local, target, &stored)?;
     drop(cancel);
-    let what = if created { "created" } else { "updated" };
-    answer(
-        out,
-        args,
-        what,
-        Some(&stored.id),
-        Some(&run_id),
-        &difference,
-    )
+    pushed.what = if created { "created" } else { "updated" };
+    pushed.id = Some(stored.id);
+    pushed.run = Some(run_id);
+    Ok(pushed)
+}
+
+/// n8n wants a name, and many files that it exported have none: the file's own, as n8n's editor gives it.
+fn name_after(file: &Path, workflow: &mut Workflow) {
+    if workflow.name().trim().is_empty()
+        && let Some(stem) = file.file_stem().and_then(|stem| stem.to_str())
+    {
+        workflow.set_name(stem);
+    }
+}
+
+/// The workflow with the credentials of the n8n that it goes to. One that does not name its credentials to API clients is no reason
+/// against a push to the n8n that the file follows, where they are as they were.
+async fn accounts(
+    backend: &dyn Backend,
+    workflow: &Workflow,
+    names: &Names,
+    target: Option<&str>,
+) -> Result<Moved, CliError> {
+    let untouched = || Moved {
+        workflow: workflow.clone(),
+        found: Vec::new(),
+        missing: Vec::new(),
+    };
+    if workflow
+        .nodes
+        .iter()
+        .all(|node| node.credentials().is_none_or(Map::is_empty))
+    {
+        return Ok(untouched());
+    }
+    match backend.credentials().await {
+        Ok(there) => Ok(sync::moved(workflow, &there, names)),
+        Err(error) if error.kind != BackendErrorKind::Unavailable && target.is_none() => {
+            Ok(untouched())
+        }
+        Err(error) => Err(unavailable(error)),
+    }
+}
+
+/// What is done about credentials that the n8n lacks: to a target they do not go, unless it is allowed, and then without them.
+fn fitting(
+    moved: Moved,
+    target: Option<&str>,
+    args: &PushArgs,
+    out: &Output,
+) -> Result<Workflow, CliError> {
+    if moved.missing.is_empty() {
+        return Ok(moved.workflow);
+    }
+    let lines: Vec<String> = moved.missing.iter().map(said).collect();
+    if target.is_none() {
+        for line in &lines {
+            out.note(&format!("warning: {line}"));
+        }
+        return Ok(moved.workflow);
+    }
+    if args.allows("credentials") {
+        return Ok(sync::without(moved));
+    }
+    if args.dry_run {
+        return Ok(moved.workflow);
+    }
+    Err(CliError::new(Exit::Refused, lines.join("; "))
+        .hint("create them there, or say how they are called there: [targets.NAME.credentials.TYPE] in agentctl.toml")
+        .hint("--allow credentials pushes the workflow without them"))
+}
+
+fn said(missing: &Missing) -> String {
+    let (node, name, kind) = (
+        plain(&missing.node),
+        plain(&missing.name),
+        plain(&missing.credential_type),
+    );
+    match missing.there {
+        0 => {
+            format!("{node:?} uses the credential {name:?} ({kind}), which this n8n does not have")
+        }
+        several => format!(
+            "{node:?} uses the credential {name:?} ({kind}), and this n8n has {several} of that type and name"
+        ),
+    }
 }
 
 /// The workflow that the file is pushed over. A new one that is there already under this name and with this graph (a push that was killed
@@ -127,7 +320,7 @@ pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError
 async fn find(
     backend: &dyn Backend,
     id: Option<&str>,
-    local: &Local,
+    workflow: &Workflow,
 ) -> Result<Option<Stored>, BackendError> {
     if let Some(id) = id {
         let id = backend.resolve(id).await?;
@@ -142,8 +335,8 @@ async fn find(
                 _ => error,
             });
     }
-    let hash = graph_hash(&sync::pushed(&local.workflow, None));
-    let named = list_all(backend, &ListQuery::named(local.workflow.name())).await?;
+    let hash = graph_hash(&sync::pushed(workflow, None));
+    let named = list_all(backend, &ListQuery::named(workflow.name())).await?;
     match named
         .workflows
         .iter()
@@ -155,19 +348,24 @@ async fn find(
 }
 
 /// Refuses to lose what somebody did on the n8n since the file was pulled.
-fn fresh(local: &Local, now: &Stored, args: &PushArgs) -> Result<(), CliError> {
-    let why = match sync::freshness(local.base.as_ref(), now) {
+fn fresh(
+    file: &Path,
+    base: Option<&Base>,
+    workflow: &Workflow,
+    now: &Stored,
+) -> Result<(), CliError> {
+    let why = match sync::freshness(base, now) {
         Freshness::Same => return Ok(()),
         // What is the same cannot be lost.
-        _ if graph_hash(&local.workflow) == now.graph_hash => return Ok(()),
+        _ if graph_hash(workflow) == now.graph_hash => return Ok(()),
         Freshness::Changed => format!(
             "the workflow `{}` was changed on n8n since {} was pulled",
             now.id,
-            args.file.display()
+            file.display()
         ),
         Freshness::Unknown => format!(
             "{} does not say which state of the workflow `{}` it was made from",
-            args.file.display(),
+            file.display(),
             now.id
         ),
     };
@@ -183,6 +381,7 @@ fn fresh(local: &Local, now: &Stored, args: &PushArgs) -> Result<(), CliError> {
 #[expect(clippy::type_complexity, reason = "one caller")]
 fn carry_out(
     session: Session,
+    file: &Path,
     args: &PushArgs,
     plan: Plan,
     out: &Output,
@@ -199,7 +398,7 @@ fn carry_out(
     let progress = Arc::new(Progress::new(out));
     let n8n = Arc::clone(session.n8n()?);
     let push = Push {
-        file: args.file.display().to_string(),
+        file: file.display().to_string(),
         over: plan
             .now
             .as_ref()
@@ -233,12 +432,17 @@ fn carry_out(
 }
 
 /// The file follows what is on the n8n now.
-fn follow(file: &Path, local: &Local, stored: &Stored) -> Result<(), CliError> {
-    if local.id.as_ref() == Some(&stored.id) && local.base.as_ref() == Some(&sync::Base::of(stored))
-    {
+fn follow(
+    file: &Path,
+    local: &Local,
+    target: Option<&str>,
+    stored: &Stored,
+) -> Result<(), CliError> {
+    let base = Base::of(stored);
+    if local.place(target) == (Some(&stored.id), Some(&base)) {
         return Ok(());
     }
-    let text = sync::followed(&local.workflow, stored);
+    let text = sync::followed(local, target, stored);
     write_atomic(file, text.as_bytes()).map_err(|e| {
         CliError::failed(e.to_string()).hint(format!(
             "n8n has the workflow as `{}`; agentctl pull writes its file",
@@ -247,27 +451,46 @@ fn follow(file: &Path, local: &Local, stored: &Stored) -> Result<(), CliError> {
     })
 }
 
-fn answer(
-    out: &Output,
-    args: &PushArgs,
-    what: &str,
-    id: Option<&WorkflowId>,
-    run: Option<&str>,
-    difference: &Difference,
-) -> Result<Exit, CliError> {
-    let file: PathBuf = args.file.clone();
-    out.answer(
-        Exit::Complete,
-        || {
-            // Of a push that was made it stands above already.
-            let mut text = if run.is_none() { diff_text(difference) } else { String::new() };
-            let id = id.map(|id| format!(" `{id}`")).unwrap_or_default();
-            text.push_str(&format!("{}: {what}{id}\n", style(file.display()).bold()));
-            if let Some(run) = run {
-                text.push_str(&format!("take it back with: agentctl undo {run}\n"));
+impl Pushed {
+    fn told(&self, args: &PushArgs) -> String {
+        // Of a push that was made the diff stands above already.
+        let mut text = self.text.clone();
+        for found in &self.accounts {
+            let (node, name) = (plain(&found.node), plain(&found.name));
+            text.push_str(&format!(
+                "  {node}: the credential {name:?} is `{}` there\n",
+                plain(&found.id)
+            ));
+        }
+        for missing in &self.missing {
+            text.push_str(&format!("  {}\n", said(missing)));
+        }
+        let id = self
+            .id
+            .as_ref()
+            .map(|id| format!(" `{id}`"))
+            .unwrap_or_default();
+        let shown = style(self.file.display()).bold();
+        text.push_str(&format!("{shown}: {}{id}\n", self.what));
+        if let Some(run) = &self.run {
+            let target = args.target.as_ref().map(|name| format!(" --target {name}"));
+            let target = target.unwrap_or_default();
+            text.push_str(&format!("take it back with: agentctl undo {run}{target}\n"));
+        }
+        text
+    }
+
+    fn json(&self) -> Value {
+        let mut value = json!({"file": self.file.display().to_string(), "id": self.id, "what": self.what,
+            "run": self.run, "diff": self.diff});
+        if let Value::Object(map) = &mut value {
+            if !self.accounts.is_empty() {
+                map.insert("credentials".into(), json!(self.accounts));
             }
-            text
-        },
-        || json!({"file": file.display().to_string(), "id": id, "what": what, "run": run, "diff": difference.diff}),
-    )
+            if !self.missing.is_empty() {
+                map.insert("credentials_missing".into(), json!(self.missing));
+            }
+        }
+        value
+    }
 }

@@ -121,7 +121,7 @@ fn stored(root: &Path, named: &str, out: &Output) -> Result<Source, CliError> {
         stored
     })?;
     let stored = found.map_err(|error| told(exit_of(&error), error))?;
-    let text = sync::file(&stored, true);
+    let text = sync::file(&stored, true, None);
     Ok(Source::held(PathBuf::from(&stored.id.0), text))
 }
 

@@ -35,6 +35,9 @@ pub struct UndoArgs {
     /// Allow what would be asked: publish (the workflow is active, so that the change is live at once)
     #[arg(long, value_name = "GUARD", value_parser = ["publish"])]
     pub allow: Vec<String>,
+    /// The n8n that it was pushed to, a target of agentctl.toml
+    #[arg(long, value_name = "NAME")]
+    pub target: Option<String>,
     /// Show what would be taken back, and change nothing
     #[arg(long)]
     pub plan: bool,
@@ -44,7 +47,7 @@ pub struct UndoArgs {
 }
 
 pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::open(root, &ModelOptions::offline(), out)?;
+    let session = Session::at(root, args.target.as_deref(), &ModelOptions::offline(), out)?;
     let what = match &args.workflow {
         Some(id) => Undo::Resource(id.clone()),
         None => Undo::Run(args.run.clone()),

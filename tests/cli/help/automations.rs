@@ -135,18 +135,21 @@ fn catalog() {
 #[test]
 fn pull() {
     insta::assert_snapshot!(help("pull"), @r#"
-    Write a workflow of the connected n8n as a file that git can keep
+    Write workflows of the connected n8n as files that git can keep
 
-    Usage: agentctl pull [OPTIONS] <ID> [FILE]
+    Usage: agentctl pull [OPTIONS] [ID] [FILE]
 
     Arguments:
-      <ID>
+      [ID]
               The workflow: its id, or the name that only it has
 
       [FILE]
               Where it goes; default: workflows/ of the project, named after the workflow
 
     Options:
+          --all
+              Every workflow of the n8n that is not archived
+
           --pinned
               With the data that is pinned in n8n's editor
 
@@ -159,9 +162,11 @@ fn pull() {
     Examples:
       agentctl pull Xk2fTq0sOmW9aLcD
       agentctl pull "Order intake" workflows/orders.json
+      agentctl pull --all
 
     The file is what n8n imports, without what belongs to that n8n alone. Pinned data stays out unless
-    --pinned is given; static data always does. Exit code 5: the file has changes that were not pushed;
+    --pinned is given; static data always does. --all writes each workflow into the file of workflows/
+    that follows it, else into one named after it. Exit code 5: a file has changes that were not pushed;
     7: n8n is not there.
     "#);
 }
@@ -169,17 +174,21 @@ fn pull() {
 #[test]
 fn push() {
     insta::assert_snapshot!(help("push"), @r"
-    Send a workflow file to the connected n8n: update the workflow that it follows, or create one
+    Send workflow files to the connected n8n: update the workflows that they follow, or create them
 
-    Usage: agentctl push [OPTIONS] <FILE>
+    Usage: agentctl push [OPTIONS] <FILE|FOLDER>...
 
     Arguments:
-      <FILE>
-              The workflow file
+      <FILE|FOLDER>...
+              Workflow files, or folders of them
 
     Options:
           --id <ID>
               The workflow to update; default: the one that the file follows, else a new one
+
+          --target <NAME>
+              Another n8n, as `[targets.NAME]` of agentctl.toml describes it: with ids of its own, and
+              its credentials by type and name
 
           --force
               Over what was changed on n8n since the file was pulled
@@ -195,11 +204,12 @@ fn push() {
     Examples:
       agentctl push workflows/orders.json --dry-run
       agentctl push workflows/orders.json
+      agentctl push workflows/ --target prod --dry-run
       agentctl push workflows/orders.json --allow publish
 
     Shows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled
     (--force), most of its nodes would go (--allow wipe), it is active and the change goes live (--allow
-    publish), credentials change (--allow credentials).
+    publish), credentials change, or a target has none of that type and name (--allow credentials).
     Each push is a run: `agentctl undo RUN` takes it back.
     ");
 }

@@ -143,9 +143,9 @@ fn agentctl_itself() {
       flow           Check or draw the flow
       policy         Show the permission matrix, or explain one decision
       catalog        Look up n8n's node types; no n8n needed
-      pull           Write a workflow of the connected n8n as a file that git can keep
-      push           Send a workflow file to the connected n8n: update the workflow that it follows, or
-                     create one
+      pull           Write workflows of the connected n8n as files that git can keep
+      push           Send workflow files to the connected n8n: update the workflows that they follow, or
+                     create them
       test           Try a workflow on the connected n8n against cases: what goes in, what services
                      answer, what must come out
       workflows      Workflows of the connected n8n: list them, publish one, take one out of service

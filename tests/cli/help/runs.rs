@@ -438,6 +438,9 @@ fn undo() {
 
               [possible values: publish]
 
+          --target <NAME>
+              The n8n that it was pushed to, a target of agentctl.toml
+
           --plan
               Show what would be taken back, and change nothing
 

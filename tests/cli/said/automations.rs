@@ -116,7 +116,7 @@ fn catalog_build_sync_and_diff() {
     exit code 2
     -- stderr --
     error: no n8n is connected, so there is none to ask for its node types
-    hint: name its address or its types/nodes.json: agentctl catalog sync URL|FILE; or connect one (docs/live.md)
+    hint: name its address or its types/nodes.json: agentctl catalog sync URL|FILE; or its release: --n8n-version 2.39.4; or connect one (docs/live.md)
     ");
     insta::assert_snapshot!(project.said("catalog sync nodes.json --n8n-version 2.39.4"), @r"
     exit code 0

@@ -60,7 +60,7 @@ fn agents() {
     built-in agents/flow.yaml:108:40: the pack has no agent "analyst"
     built-in agents/flow.yaml:109:48: the pack has no agent "analyst"
     built-in agents/flow.yaml:113:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:741:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:754:18: the pack has no agent "analyst"
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }

@@ -155,7 +155,26 @@ impl Target {
 /// The backend of a project. An n8n that was asked for and cannot be had is an error, never silently the files; so is one to which
 /// a key would go readable for others.
 pub fn choose(offered: &Offered<'_>) -> Result<Choice, ChoiceError> {
-    let mut choice = chosen(offered)?;
+    reachable(chosen(offered)?, offered.plain_http)
+}
+
+/// An n8n that was named, over its REST API.
+pub fn choose_rest(
+    url: String,
+    key: Secret,
+    why: String,
+    plain_http: &PlainHttp,
+) -> Result<Choice, ChoiceError> {
+    let target = Target::Rest(RestTarget {
+        url,
+        key,
+        plain_http: PlainHttp::default(),
+    });
+    reachable(Choice { target, why }, plain_http)
+}
+
+/// Where the user lets its keys go.
+fn reachable(mut choice: Choice, plain_http: &PlainHttp) -> Result<Choice, ChoiceError> {
     let (server, rest) = match &mut choice.target {
         Target::Embedded => (None, None),
         Target::N8nMcp { server, rest } => (Some(server), Some(rest)),
@@ -163,14 +182,14 @@ pub fn choose(offered: &Offered<'_>) -> Result<Choice, ChoiceError> {
         Target::Rest(rest) => (None, Some(rest)),
     };
     if let Some(server) = server {
-        **server = (**server).clone().with_plain_http(offered.plain_http);
+        **server = (**server).clone().with_plain_http(plain_http);
         server.may_be_reached()?;
     }
     if let Some(rest) = rest {
-        rest.plain_http = offered.plain_http.clone();
+        rest.plain_http = plain_http.clone();
         // What is no address is told when it is opened.
         if let Ok(url) = url::Url::parse(rest.url.trim()) {
-            offered.plain_http.check("the API key of n8n", &url)?;
+            plain_http.check("the API key of n8n", &url)?;
         }
     }
     Ok(choice)

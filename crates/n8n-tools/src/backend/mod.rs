@@ -11,7 +11,7 @@ mod slug;
 mod types;
 
 pub use agentctl_engine::toolset::{BackendError, BackendErrorKind, BackendResult, Forgotten};
-pub use choice::{BackendName, Choice, ChoiceError, Offered, Target, choose};
+pub use choice::{BackendName, Choice, ChoiceError, Offered, Target, choose, choose_rest};
 pub use embedded::EmbeddedBackend;
 pub use live::{LiveBackend, RestTarget, release_at};
 pub use slug::slug;
@@ -91,6 +91,10 @@ pub trait Backend: Send + Sync {
         id: &'a WorkflowId,
         tags: &'a [String],
     ) -> BoxFuture<'a, BackendResult<Stored>>;
+    /// Takes a tag away that no workflow carries any more. A backend that keeps none has none to take away.
+    fn forget_tag<'a>(&'a self, _name: &'a str) -> BoxFuture<'a, BackendResult<()>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
     /// Calls the trigger from outside, once, as a user of the workflow would. The backend makes the address of the call itself.
     /// The workflow must be active.
     fn trigger<'a>(

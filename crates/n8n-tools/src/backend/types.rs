@@ -23,6 +23,8 @@ pub struct BackendAbilities {
     pub tags: bool,
     /// Say which node types it has.
     pub node_types: bool,
+    /// It cannot even do what every other one can: write a workflow from a document.
+    pub reads_only: bool,
 }
 
 /// An ability as it is shown: its word, and whether the backend has it.

@@ -2,7 +2,7 @@
 //! whatever lies there without one is removed first.
 
 use super::folder::{Cache, tail};
-use super::{ServerError, Step, Tell, recipe};
+use super::{ServerError, Step, Tell, published, recipe};
 use agentctl_host::family::Family;
 use std::ffi::OsString;
 use std::fs::File;
@@ -28,10 +28,14 @@ pub async fn install(cache: &Cache, tell: Tell<'_>) -> Result<Installed, ServerE
     let _lock = cache.lock()?;
     let (node, fetched) = node(cache, tell).await?;
     let app = cache.app();
-    let n8n = app.join("node_modules").join("n8n").join("bin").join("n8n");
-    if std::fs::read_to_string(app.join(MARKER)).is_ok_and(|m| m.trim() == recipe::label())
-        && n8n.is_file()
-    {
+    let n8n = start_file(cache);
+    if is_there(cache) {
+        // Made before this version was asked for. Without it one node cannot be loaded, and the others can.
+        if let Err(error) = published::exchange(&app, recipe::DATES).await {
+            tell(Step::Unmended {
+                why: error.to_string(),
+            });
+        }
         return Ok(Installed { node, n8n });
     }
     tell(Step::Install {
@@ -60,6 +64,17 @@ pub async fn install(cache: &Cache, tell: Tell<'_>) -> Result<Installed, ServerE
     }
     write(&app.join(MARKER), &format!("{}\n", recipe::label()))?;
     Ok(Installed { node, n8n })
+}
+
+fn start_file(cache: &Cache) -> PathBuf {
+    let modules = cache.app().join("node_modules");
+    modules.join("n8n").join("bin").join("n8n")
+}
+
+/// Whether the whole installation is there.
+pub(super) fn is_there(cache: &Cache) -> bool {
+    let marker = std::fs::read_to_string(cache.app().join(MARKER));
+    marker.is_ok_and(|marker| marker.trim() == recipe::label()) && start_file(cache).is_file()
 }
 
 /// A Node.js that n8n runs on: this machine's, or one of ours with the folder that it was fetched into.

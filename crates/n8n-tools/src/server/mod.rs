@@ -8,6 +8,7 @@ mod install;
 mod instance;
 mod keys;
 mod mcp_file;
+pub mod published;
 mod recipe;
 
 pub use account::session_cookie;
@@ -31,6 +32,10 @@ pub enum Step {
     /// Some minutes, once for each user and version.
     Install {
         version: &'static str,
+    },
+    /// The installation that is there lacks what a node needs, and npm cannot fetch it.
+    Unmended {
+        why: String,
     },
     /// The step before takes its time.
     Still {

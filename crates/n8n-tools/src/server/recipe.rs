@@ -15,13 +15,16 @@ pub fn label() -> String {
     format!("n8n-{N8N_VERSION}-r{REVISION}")
 }
 
+/// What Extract From File reads calendars with needs this version, and asks for it in a way that npm is told to pass over.
+pub const DATES: (&str, &str) = ("date-fns", "2.30.0");
+
 /// The package.json of the installation. The overrides name releases that npm's own registry has and that this n8n runs with;
 /// without them npm takes one package from another host, and newer ones that no longer fit.
 pub fn package() -> Value {
     json!({
         "name": "n8n-for-development",
         "private": true,
-        "dependencies": {"n8n": N8N_VERSION, "@opentelemetry/core": "2.12.1", "date-fns": "4.1.0"},
+        "dependencies": {"n8n": N8N_VERSION, "@opentelemetry/core": "2.12.1", DATES.0: DATES.1},
         "overrides": {
             "xlsx": "0.18.5",
             "linkedom": "0.18.12",

@@ -3,7 +3,12 @@
 //!
 //! A file is what n8n imports: id, name, nodes, connections, settings. What n8n alone decides stays there: whether it is
 //! active, tags, sharing, versions, timestamps, static data. Pinned data comes along only when it is asked for, since it is
-//! often somebody's real data. `meta.agentctl` says which state was pulled.
+//! often somebody's real data. `meta.agentctl` says which state was pulled, and for each other n8n that the file is pushed to
+//! (a target of the settings) which workflow it is there, in which state.
+
+mod moved;
+
+pub use moved::{Found, Missing, Moved, Names, moved, without};
 
 use crate::backend::Stored;
 use agentctl_n8n::WorkflowId;
@@ -11,6 +16,7 @@ use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::workflow::{Connections, Node, ShapeError, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
 /// The keys of a node that come first, so that a diff begins with what identifies it.
 const FIRST: [&str; 5] = ["id", "name", "type", "typeVersion", "position"];
@@ -37,12 +43,31 @@ impl Base {
     }
 }
 
+/// What the workflow is on one n8n.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct There {
+    pub id: WorkflowId,
+    #[serde(flatten)]
+    pub base: Base,
+}
+
+/// What `meta.agentctl` holds.
+#[derive(Default, Serialize, Deserialize)]
+struct Followed {
+    #[serde(flatten)]
+    base: Option<Base>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    targets: BTreeMap<String, There>,
+}
+
 /// A workflow file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Local {
     /// The workflow that it follows; None: it was never on an n8n.
     pub id: Option<WorkflowId>,
     pub base: Option<Base>,
+    /// What it is on other n8n, by the target's name.
+    pub targets: BTreeMap<String, There>,
     pub workflow: Workflow,
 }
 
@@ -61,11 +86,25 @@ impl Local {
             .get("meta")
             .and_then(|meta| meta.get("agentctl"))
             .cloned();
+        let followed = base.and_then(|base| serde_json::from_value(base).ok());
+        let Followed { base, targets } = followed.unwrap_or_default();
         Ok(Local {
             id: text("id").map(|id| WorkflowId(id.to_owned())),
-            base: base.and_then(|base| serde_json::from_value(base).ok()),
+            base,
+            targets,
             workflow,
         })
+    }
+
+    /// The workflow that it is on this target (None: the n8n that it follows), and the state of it that was pushed or pulled last.
+    pub fn place(&self, target: Option<&str>) -> (Option<&WorkflowId>, Option<&Base>) {
+        match target {
+            None => (self.id.as_ref(), self.base.as_ref()),
+            Some(target) => {
+                let there = self.targets.get(target);
+                (there.map(|there| &there.id), there.map(|there| &there.base))
+            }
+        }
     }
 
     /// Whether the graph is another one than was pulled; None: nothing says what was pulled.
@@ -94,8 +133,9 @@ pub fn freshness(base: Option<&Base>, now: &Stored) -> Freshness {
     }
 }
 
-/// The file of a workflow: keys in one order, so that two pulls differ only where the workflow does.
-pub fn file(stored: &Stored, pinned: bool) -> String {
+/// The file of a workflow: keys in one order, so that two pulls differ only where the workflow does. `before`: the file in whose
+/// place it stands, which knows what the workflow is on other n8n.
+pub fn file(stored: &Stored, pinned: bool, before: Option<&Local>) -> String {
     let workflow = &stored.workflow;
     let mut whole = Map::new();
     whole.insert("id".into(), json!(stored.id));
@@ -108,15 +148,39 @@ pub fn file(stored: &Stored, pinned: bool) -> String {
     whole.insert("nodes".into(), workflow.nodes.iter().map(node).collect());
     whole.insert("connections".into(), json!(connections(workflow)));
     whole.entry("settings").or_insert_with(|| json!({}));
-    whole.insert("meta".into(), json!({"agentctl": Base::of(stored)}));
+    let followed = Followed {
+        base: Some(Base::of(stored)),
+        targets: before
+            .map(|before| before.targets.clone())
+            .unwrap_or_default(),
+    };
+    whole.insert("meta".into(), json!({"agentctl": followed}));
     text(&Value::Object(whole))
 }
 
-/// A file after it was pushed: as it was, now following what the n8n holds.
-pub fn followed(local: &Workflow, stored: &Stored) -> String {
+/// A file after it was pushed, to the n8n that it follows or to a target: as it was, now following what that n8n holds.
+pub fn followed(local: &Local, target: Option<&str>, stored: &Stored) -> String {
+    let mut followed = Followed {
+        base: local.base.clone(),
+        targets: local.targets.clone(),
+    };
+    let base = Base::of(stored);
+    let id = match target {
+        None => {
+            followed.base = Some(base);
+            Some(&stored.id)
+        }
+        Some(target) => {
+            let id = stored.id.clone();
+            followed
+                .targets
+                .insert(target.to_owned(), There { id, base });
+            local.id.as_ref()
+        }
+    };
     let mut whole = Map::new();
-    whole.insert("id".into(), json!(stored.id));
-    if let Value::Object(before) = local.to_value() {
+    whole.extend(id.map(|id| ("id".to_owned(), json!(id))));
+    if let Value::Object(before) = local.workflow.to_value() {
         whole.extend(before.into_iter().filter(|(key, _)| key != "id"));
     }
     let meta = whole.entry("meta").or_insert_with(|| json!({}));
@@ -124,7 +188,7 @@ pub fn followed(local: &Workflow, stored: &Stored) -> String {
         *meta = json!({});
     }
     if let Value::Object(meta) = meta {
-        meta.insert("agentctl".into(), json!(Base::of(stored)));
+        meta.insert("agentctl".into(), json!(followed));
     }
     text(&Value::Object(whole))
 }

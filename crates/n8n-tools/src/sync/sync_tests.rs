@@ -34,7 +34,7 @@ fn local(text: &str) -> Local {
 #[test]
 fn a_pulled_file_holds_the_workflow_and_nothing_of_the_instance() {
     let now = stored("v1");
-    let text = file(&now, false);
+    let text = file(&now, false, None);
     let value: Value = serde_json::from_str(&text).unwrap();
     let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
     assert_eq!(
@@ -60,7 +60,7 @@ fn a_pulled_file_holds_the_workflow_and_nothing_of_the_instance() {
         value["meta"]["agentctl"],
         json!({"graph_hash": now.graph_hash, "version": "v1"})
     );
-    assert!(file(&now, true).contains("a@example.com"));
+    assert!(file(&now, true, None).contains("a@example.com"));
 
     let read = local(&text);
     assert_eq!(
@@ -79,7 +79,7 @@ fn the_order_in_which_the_instance_answers_does_not_show() {
         let pairs: Vec<_> = node.map().clone().into_iter().collect();
         *node.map_mut() = pairs.into_iter().rev().collect();
     }
-    assert_eq!(file(&now, false), file(&other, false));
+    assert_eq!(file(&now, false, None), file(&other, false, None));
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn stale_is_what_was_saved_with_another_graph() {
 #[test]
 fn a_push_keeps_what_the_file_does_not_carry() {
     let now = stored("v1");
-    let mut read = local(&file(&now, false));
+    let mut read = local(&file(&now, false, None));
     read.workflow.nodes[0].map_mut()["parameters"]["path"] = json!("orders-2");
     assert_eq!(read.is_changed(), Some(true));
     let after = pushed(&read.workflow, Some(&now.workflow));
@@ -129,13 +129,49 @@ fn a_push_keeps_what_the_file_does_not_carry() {
 #[test]
 fn a_pushed_file_follows_what_was_left() {
     let now = stored("v9");
-    let own = workflow(
-        json!({"name": "Orders", "nodes": [], "connections": {}, "meta": {"templateId": "7"}, "tags": ["x"]}),
-    );
-    let after: Value = serde_json::from_str(&followed(&own, &now)).unwrap();
+    let own = json!({"name": "Orders", "nodes": [], "connections": {}, "meta": {"templateId": "7"}, "tags": ["x"]});
+    let own = Local::read(own).unwrap();
+    let after: Value = serde_json::from_str(&followed(&own, None, &now)).unwrap();
     assert_eq!(
         after,
         json!({"id": "wf1", "name": "Orders", "nodes": [], "connections": {}, "tags": ["x"],
                "meta": {"templateId": "7", "agentctl": {"graph_hash": now.graph_hash, "version": "v9"}}})
+    );
+}
+
+/// Each n8n has its own id for it; the one that the file follows keeps its place.
+#[test]
+fn a_file_knows_what_it_is_on_each_target() {
+    let (here, mut there) = (stored("v1"), stored("p1"));
+    there.id = WorkflowId("prod7".into());
+    let pulled = file(&here, false, None);
+    let mut read = local(&pulled);
+    assert_eq!(read.place(Some("prod")), (None, None));
+    let text = followed(&read, Some("prod"), &there);
+    read = local(&text);
+    assert_eq!(read.place(None), (Some(&here.id), Some(&Base::of(&here))));
+    assert_eq!(
+        read.place(Some("prod")),
+        (Some(&there.id), Some(&Base::of(&there)))
+    );
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        value["meta"]["agentctl"]["targets"],
+        json!({"prod": {"id": "prod7", "graph_hash": there.graph_hash, "version": "p1"}})
+    );
+    // A later pull of the one and a push to the one leave the other.
+    assert_eq!(file(&here, false, Some(&read)), text);
+    assert_eq!(followed(&read, None, &here), text);
+}
+
+#[test]
+fn a_file_that_is_on_a_target_alone_has_no_id() {
+    let own = Local::read(json!({"name": "Orders", "nodes": [], "connections": {}})).unwrap();
+    let text = followed(&own, Some("prod"), &stored("p1"));
+    let read = local(&text);
+    assert_eq!((read.id.clone(), read.base.clone()), (None, None));
+    assert_eq!(
+        read.place(Some("prod")).0.map(|id| id.0.as_str()),
+        Some("wf1")
     );
 }

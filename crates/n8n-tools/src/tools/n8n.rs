@@ -19,6 +19,7 @@ pub struct N8n {
     pub(super) catalog: &'static Catalog,
     pub(super) accepted: Option<Arc<dyn Accepted>>,
     pub(super) test_hosts: Hosts,
+    unsure_facts: Option<String>,
 }
 
 impl N8n {
@@ -28,7 +29,15 @@ impl N8n {
             catalog,
             accepted: None,
             test_hosts: Hosts::default(),
+            unsure_facts: None,
         }
+    }
+
+    /// Says that the catalog is not of the connected n8n's release: to every agent of a run, and in its report.
+    #[must_use]
+    pub fn with_unsure_facts(mut self, why: Option<String>) -> Self {
+        self.unsure_facts = why;
+        self
     }
 
     /// Hosts that a test may read by itself: the user's own list, never a project's.
@@ -50,6 +59,10 @@ impl N8n {
     }
     pub fn accepted(&self) -> Option<&dyn Accepted> {
         self.accepted.as_deref()
+    }
+
+    pub(crate) fn unsure_facts(&self) -> Option<&str> {
+        self.unsure_facts.as_deref()
     }
 
     pub(super) fn unavailable(&self, error: BackendError) -> Fault {

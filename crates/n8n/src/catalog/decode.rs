@@ -56,8 +56,19 @@ impl Loaded {
         let (head, body) = wire::frames(bytes)?;
         let head: Head = serde_json::from_slice(&wire::unpack(bytes, head)?)
             .map_err(|_| CatalogError::Damaged("its index does not parse"))?;
-        let mut names = Vec::with_capacity(head.types.len() * 2);
-        for (at, entry) in head.types.iter().enumerate() {
+        let mut loaded = Loaded {
+            head,
+            body,
+            names: Vec::new(),
+        };
+        loaded.name_types();
+        Ok(loaded)
+    }
+
+    /// Lists the names of all types and of their tool variants, after the types were read or changed.
+    pub fn name_types(&mut self) {
+        let mut names = Vec::with_capacity(self.head.types.len() * 2);
+        for (at, entry) in self.head.types.iter().enumerate() {
             let mut add = |suffix: &str, variant| {
                 names.push(Name {
                     full: format!("{}{suffix}", entry.name),
@@ -65,11 +76,15 @@ impl Loaded {
                     variant,
                 });
             };
+            let has = |of: fn(&EntryRef) -> bool| {
+                let mut there = entry.entries.iter().filter(|e| !e.versions.is_empty());
+                there.any(of)
+            };
             add("", Variant::Plain);
-            if entry.entries.iter().any(|e| e.tool) {
+            if has(|e| e.tool) {
                 add("Tool", Variant::Tool);
             }
-            if entry.entries.iter().any(|e| e.hitl) {
+            if has(|e| e.hitl) {
                 add("HitlTool", Variant::HitlTool);
             }
         }
@@ -80,7 +95,7 @@ impl Loaded {
                 .then_with(|| (a.variant != Variant::Plain).cmp(&(b.variant != Variant::Plain)))
         });
         names.dedup_by(|b, a| a.full == b.full);
-        Ok(Loaded { head, body, names })
+        self.names = names;
     }
 
     pub fn find<'a>(&'a self, node_type: &str) -> Option<Found<'a>> {
@@ -119,12 +134,12 @@ impl<'a> Found<'a> {
         all.dedup();
         all
     }
-    /// What the first description says, else the newest.
+    /// What the first description says, where these descriptions have it; else the newest.
     pub fn default_version(&self) -> f64 {
-        self.entries()
-            .next()
-            .and_then(|e| e.default_version)
-            .or_else(|| self.versions().last().copied())
+        let versions = self.versions();
+        let said = self.entries().next().and_then(|e| e.default_version);
+        said.filter(|version| versions.contains(version))
+            .or_else(|| versions.last().copied())
             .unwrap_or(1.0)
     }
     pub fn facts_key(&self, entry: &EntryRef, version: f64) -> FactsKey {

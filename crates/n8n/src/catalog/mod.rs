@@ -19,6 +19,7 @@ mod published;
 mod recipe;
 mod recipe_text;
 mod reduce;
+mod releases;
 mod search;
 mod source;
 pub mod structure;
@@ -56,6 +57,7 @@ pub use property::{
     TypeOptions,
 };
 pub use recipe::{Recipe, RecipeCredential, RecipeParameter};
+pub use releases::same_line;
 pub use search::SearchHit;
 pub(crate) use search::{meant_types, type_words};
 pub use source::{CatalogError, CatalogSource, PackageVersion};

@@ -72,7 +72,10 @@ impl<'a> Types<'a> {
             if *types.places.entry(key).or_insert(fresh) == fresh {
                 types.known.push(match catalog.lookup(node_type, version) {
                     Lookup::Known(description) => Known::Yes(description),
-                    Lookup::UnknownVersion { .. } => Known::UnknownVersion,
+                    Lookup::UnknownVersion { default, .. } => {
+                        let other = catalog.lookup(node_type, Some(default)).known();
+                        Known::UnknownVersion(other)
+                    }
                     Lookup::UnknownType => Known::UnknownType,
                 });
             }
@@ -108,7 +111,8 @@ fn node_objects(document: &Value) -> impl Iterator<Item = (usize, &Map<String, V
 
 pub(super) enum Known {
     Yes(Arc<NodeDescription>),
-    UnknownVersion,
+    /// With another version of it, for what all versions of a type have in common.
+    UnknownVersion(Option<Arc<NodeDescription>>),
     UnknownType,
 }
 
@@ -140,8 +144,14 @@ impl<'a> NodeView<'a> {
         let id = self.id.filter(|id| !id.is_empty());
         id.or(self.name).unwrap_or_default().to_owned()
     }
+    /// Whether it can start the workflow. A version that nobody knows is a fault of its own, not also a missing trigger.
     pub(super) fn trigger_like(&self) -> bool {
-        self.description().is_some_and(|d| d.trigger_like)
+        let known = match self.known {
+            Known::Yes(description) => Some(description),
+            Known::UnknownVersion(other) => other.as_ref(),
+            Known::UnknownType => None,
+        };
+        known.is_some_and(|d| d.trigger_like)
     }
     /// A trigger; also a node of an unknown type with nothing before it, which may be one.
     fn starts_runs(&self, before: &Neighbours) -> bool {

@@ -31,7 +31,7 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
                     .or_insert_with(|| similar(node.node_type, subject.catalog));
                 unknown_type(node, similar, report);
             }
-            Known::UnknownVersion => unknown_version(node, subject.catalog, report),
+            Known::UnknownVersion(_) => unknown_version(node, subject.catalog, report),
         }
         if EXCLUDED.contains(&node.node_type) && !node.disabled {
             let message = format!(
@@ -85,22 +85,20 @@ fn unknown_version(node: &NodeView, catalog: &Catalog, report: &mut Report) {
         return;
     };
     let list: Vec<String> = known.iter().map(ToString::to_string).collect();
-    // A type without version classes runs with whatever it has; n8n's editor still shows no such node.
-    let versioned = catalog
-        .lookup(node.node_type, None)
-        .known()
-        .is_none_or(|d| d.versioned);
-    let severity = if versioned {
-        Severity::Error
-    } else {
-        Severity::Warning
-    };
+    // Where a type has one description for all versions, n8n's server runs the node with that. Its editor shows no such node, and what
+    // the parameters mean in that version nobody knows.
     let message = format!(
         "{} has no version {written}; it has {}",
         node.node_type,
         list.join(", ")
     );
-    let draft = Draft::new("n8n/unknown-version", severity, "/typeVersion", message).key(written);
+    let draft = Draft::new(
+        "n8n/unknown-version",
+        Severity::Error,
+        "/typeVersion",
+        message,
+    )
+    .key(written);
     let wanted = node
         .raw
         .get("typeVersion")

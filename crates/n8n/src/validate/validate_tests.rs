@@ -349,6 +349,13 @@ fn without_a_trigger_nothing_starts() {
     insta::assert_snapshot!(lines(chain(vec![node("Click", "n8n-nodes-base.manualTrigger", 1.0, json!({}))])), @"W n8n/no-trigger  /nodes | the workflow starts by hand only; n8n publishes it once it has a trigger such as a schedule or a webhook");
 }
 
+/// It is an error by itself, whatever the type's own ways, and no second one that the workflow has no trigger.
+#[test]
+fn a_version_that_the_n8n_lacks_is_one_error() {
+    let schedule = node("Daily", "n8n-nodes-base.scheduleTrigger", 1.9, json!({}));
+    insta::assert_snapshot!(lines(chain(vec![schedule])), @"E n8n/unknown-version Daily /nodes/0/typeVersion | n8n-nodes-base.scheduleTrigger has no version 1.9; it has 1, 1.1, 1.2, 1.3, 1.4 [use version 1.4]");
+}
+
 #[test]
 fn ids_survive_unrelated_changes() {
     let broken = || {

@@ -3,17 +3,17 @@
 use crate::cli::catalog_file;
 use crate::cli::commands::n8n::N8nFolder;
 use crate::cli::commands::n8n::{self, told};
-use crate::cli::connection::unavailable;
+use crate::cli::connection::{self, unavailable};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::{self, Before};
 use crate::cli::output::Output;
 use crate::cli::runtime;
-use crate::cli::session;
 use crate::cli::settings;
 use crate::trust::Kind;
 use agentctl_n8n::catalog::{Catalog, build::build_for};
-use agentctl_n8n_tools::backend;
-use agentctl_n8n_tools::server::{self, Folder, State};
+use agentctl_n8n_tools::backend::{self, BackendErrorKind};
+use agentctl_n8n_tools::server::published::{self, Descriptions};
+use agentctl_n8n_tools::server::{self, Cache, Folder, State};
 use clap::Args;
 use reqwest::header::{COOKIE, HeaderMap, HeaderName, HeaderValue};
 use serde_json::json;
@@ -48,9 +48,11 @@ const SERVED: &str = "types/nodes.json";
 /// The node types of an n8n, from wherever they come.
 struct Gathered {
     /// Each with the name of its source.
-    inputs: Vec<(String, Vec<u8>)>,
+    inputs: Descriptions,
     /// What the n8n says of itself.
     release: Option<String>,
+    /// They are those of n8n's own packages: every n8n of this release has them, and this one may have more.
+    of_packages: bool,
 }
 
 pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit, CliError> {
@@ -79,6 +81,11 @@ pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit
             .map_err(|e| CliError::failed(e.to_string()))?;
     }
     let counts = before.keep(|kind| kind == Kind::Catalog)?;
+    if let (true, Some(release), Some(cache)) =
+        (gathered.of_packages, &release, catalog_file::cache())
+    {
+        catalog_file::keep(&cache, release, &bytes)?;
+    }
     out.answer(
         Exit::Complete,
         || {
@@ -89,13 +96,17 @@ pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit
                 source.types,
                 new.len()
             );
+            let counted = match gathered.of_packages {
+                true => counted + "they are those of n8n's own packages; community nodes of this n8n are not among them (--auth-env takes over all that it has)\n",
+                false => counted,
+            };
             match unchanged {
                 true => counted + "nothing changed since the last time\n",
                 false if !counts => counted + "it counts once this folder is trusted: agentctl trust\n",
                 false => counted + "every command in this project uses it now; commit it, so that everybody checks against the same n8n\n",
             }
         },
-        || json!({"file": file.display().to_string(), "source": source, "new_types": new, "unchanged": unchanged}),
+        || json!({"file": file.display().to_string(), "source": source, "new_types": new, "unchanged": unchanged, "of_packages": gathered.of_packages}),
     )
 }
 
@@ -116,41 +127,84 @@ async fn of_sources(sources: &[String], auth_env: Option<&str>) -> Result<Gather
         };
         inputs.push((source.clone(), bytes));
     }
-    Ok(Gathered { inputs, release })
+    Ok(Gathered {
+        inputs,
+        release,
+        of_packages: false,
+    })
 }
 
 /// The n8n that this project works on. Its list of types is for who is signed in: the owner of one that `agentctl n8n up`
-/// started, or whom `--auth-env` names.
+/// started, or whom `--auth-env` names. Without a login they are those of the packages that its release is made of.
 async fn of_the_connected(
     project: &Path,
     args: &CatalogSyncArgs,
     out: &Output,
 ) -> Result<Gathered, CliError> {
     let config = settings::of_project(project, out)?;
-    let (_, backend) = session::backend_of(project, out, &config)?;
+    let (_, backend) = connection::backend_of(project, out, &config)?;
     let Some(place) = backend.place() else {
+        if let Some(release) = &args.n8n_version {
+            return of_packages(release, out).await;
+        }
         folder_trust::needs_n8n(project, out)?;
         return Err(CliError::usage("no n8n is connected, so there is none to ask for its node types")
-            .hint("name its address or its types/nodes.json: agentctl catalog sync URL|FILE; or connect one (docs/live.md)"));
+            .hint("name its address or its types/nodes.json: agentctl catalog sync URL|FILE; or its release: --n8n-version 2.39.4; or connect one (docs/live.md)"));
     };
     let login = match &args.auth_env {
         Some(_) => Some((place.to_owned(), headers(args.auth_env.as_deref())?)),
         None => own_login(&n8n::data(project, &args.folder), place).await?,
     };
-    let (list, release) = match login {
-        Some((address, login)) => {
-            let url = list_of(&address)?;
-            let bytes = download(&url, login).await?;
-            ((url.to_string(), bytes), backend.release().await)
+    if let Some((address, login)) = login {
+        let url = list_of(&address)?;
+        let bytes = download(&url, login).await?;
+        return Ok(Gathered {
+            inputs: vec![(url.to_string(), bytes)],
+            release: backend::release_at(&address).await,
+            of_packages: false,
+        });
+    }
+    match backend.node_types().await {
+        Ok(list) => Ok(Gathered {
+            inputs: vec![(list.source, list.bytes)],
+            release: list.n8n_version,
+            of_packages: false,
+        }),
+        Err(closed) if closed.kind == BackendErrorKind::Unsupported => {
+            let release = match &args.n8n_version {
+                Some(release) => Some(release.clone()),
+                None => backend::release_at(place).await,
+            };
+            match release {
+                Some(release) => of_packages(&release, out).await,
+                None => Err(unavailable(closed)),
+            }
         }
+        Err(error) => Err(unavailable(error)),
+    }
+}
+
+/// The node types of the packages that a release is made of: of the installation that `agentctl n8n up` made, else from npm.
+async fn of_packages(release: &str, out: &Output) -> Result<Gathered, CliError> {
+    if !published::is_release(release) {
+        return Err(CliError::usage(format!("{release:?} is no release of n8n"))
+            .hint("name it as n8n does: --n8n-version 2.39.4"));
+    }
+    let cache = catalog_file::cache().map(Cache::at);
+    let installed = cache.and_then(|cache| published::of_installation(&cache, release));
+    let inputs = match installed {
+        Some(files) => files,
         None => {
-            let list = backend.node_types().await.map_err(unavailable)?;
-            ((list.source, list.bytes), list.n8n_version)
+            out.note(&format!(
+                "n8n gives its list of node types only to its editor: taking the packages that n8n {release} is made of from npm"
+            ));
+            published::from_npm(release).await.map_err(told)?
         }
     };
     Ok(Gathered {
-        inputs: vec![list],
-        release,
+        inputs,
+        release: Some(release.to_owned()),
+        of_packages: true,
     })
 }
 

@@ -31,12 +31,9 @@ pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source
     let session = Session::open(project, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
     let n8n = session.n8n()?;
-    let catalog = catalog_file::of(project, out)?;
+    catalog_file::of_n8n(project, backend.place(), out)?.warn(out);
     let held = runtime::block_on(async {
         let held = held(backend, args).await;
-        if let Some(warning) = catalog_file::warning(catalog, backend).await {
-            out.note(&format!("warning: {warning}"));
-        }
         // Those named stand first. Of a whole n8n it would take long.
         for stored in held.iter().flatten().take(args.workflow.len()) {
             if let Some(word) = n8n.servers_word(&stored.id).await {
@@ -57,7 +54,7 @@ pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source
         .map(|stored| {
             Source::held(
                 PathBuf::from("n8n").join(&stored.id.0),
-                sync::file(stored, true),
+                sync::file(stored, true, None),
             )
         })
         .collect())

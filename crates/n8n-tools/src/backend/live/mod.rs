@@ -48,6 +48,9 @@ pub async fn release_at(address: &str) -> Option<String> {
     Rest::new(http).version().await
 }
 
+/// What n8n's own server leaves to REST, and a build cannot do without.
+const WRITE: &str = "create a workflow from a document";
+
 pub struct LiveBackend {
     name: &'static str,
     /// The n8n's address.
@@ -133,8 +136,9 @@ impl LiveBackend {
     async fn list_now(&self, query: &ListQuery) -> BackendResult<Listing> {
         if let (Wire::Instance(wire), None) = (&self.wire, &self.rest) {
             let ids = wire.ids(query.name.as_deref()).await?;
+            let ids = ids.map_or_else(|| self.by_rest("list workflows").map(|_| Vec::new()), Ok)?;
             let mut listing = Listing::default();
-            for id in ids.unwrap_or_default() {
+            for id in ids {
                 let listed = match self.held(&id).await {
                     Ok(held) => held.stored.listed(),
                     Err(e) if e.kind == BackendErrorKind::Unavailable => return Err(e),
@@ -190,7 +194,7 @@ impl LiveBackend {
         let id = match made {
             Some(id) => id,
             None => {
-                let rest = self.by_rest("create a workflow from a document")?;
+                let rest = self.by_rest(WRITE)?;
                 let in_mcp = matches!(self.wire, Wire::Instance(_));
                 rest.create(workflow, in_mcp).await?
             }
@@ -317,6 +321,9 @@ impl LiveBackend {
             Ok((name, tools)) => InstanceCheck::good("server", format!("{name}, {tools} tools")),
             Err(error) => InstanceCheck::bad("server", &error),
         });
+        if let Err(error) = self.by_rest(WRITE) {
+            checks.push(InstanceCheck::bad("build", &error));
+        }
         checks
     }
 }
@@ -339,6 +346,7 @@ impl Backend for LiveBackend {
             chosen_ids: false,
             tags: rest,
             node_types: false,
+            reads_only: !rest,
         }
     }
     fn list<'a>(&'a self, query: &'a ListQuery) -> BoxFuture<'a, BackendResult<Listing>> {
@@ -415,6 +423,14 @@ impl Backend for LiveBackend {
         Box::pin(async move {
             self.by_rest("set tags")?.set_tags(id, tags).await?;
             self.get_now(id).await
+        })
+    }
+    fn forget_tag<'a>(&'a self, name: &'a str) -> BoxFuture<'a, BackendResult<()>> {
+        Box::pin(async move {
+            match &self.rest {
+                Some(rest) => rest.forget_tag(name).await,
+                None => Ok(()),
+            }
         })
     }
     fn trigger<'a>(

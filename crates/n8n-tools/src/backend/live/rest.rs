@@ -181,6 +181,24 @@ impl Rest {
         present(id, done.map(|_| ()))
     }
 
+    /// Deletes a tag, unless a workflow carries it.
+    pub async fn forget_tag(&self, name: &str) -> BackendResult<()> {
+        let carried = self
+            .read(&["workflows"], &[("limit", "1"), ("tags", name)])
+            .await?;
+        if !items(carried)?.is_empty() {
+            return Ok(());
+        }
+        for tag in self.pages(&["tags"], &[("limit", "250")]).await? {
+            let text = |key: &str| tag.get(key).and_then(Value::as_str);
+            if let (Some(id), true) = (text("id"), text("name") == Some(name)) {
+                let id = checked_id(id)?;
+                self.write(Method::DELETE, &["tags", id], None).await?;
+            }
+        }
+        Ok(())
+    }
+
     pub async fn executions(&self, query: &ExecutionQuery) -> BackendResult<Vec<ExecutionHead>> {
         let limit = query.limit.clamp(1, MOST_EXECUTIONS).to_string();
         let mut asked = vec![("limit", limit.as_str()), ("includeData", "false")];
@@ -284,15 +302,23 @@ impl Rest {
         if let Err(error) = there {
             return vec![InstanceCheck::bad("reachable", &error)];
         }
-        let version = match self.version().await {
-            Some(version) => format!("n8n {version} at {}", self.http.base()),
-            None => format!("n8n at {}; it does not tell its version", self.http.base()),
+        let version = self.version().await;
+        let listed = self.read(&["workflows"], &[("limit", "1")]).await;
+        let base = self.http.base();
+        let reached = match (&version, listed.and_then(items)) {
+            (Some(version), listed) => (format!("n8n {version} at {base}"), listed),
+            (None, Ok(listed)) => (
+                format!("n8n at {base}; it does not tell its version"),
+                Ok(listed),
+            ),
+            // Something is there, and nothing of what it says is n8n's.
+            (None, Err(error)) => (format!("something answers at {base}"), Err(error)),
         };
-        let key = match self.read(&["workflows"], &[("limit", "1")]).await {
+        let key = match reached.1 {
             Ok(_) => InstanceCheck::good("key", "n8n takes the API key"),
             Err(error) => InstanceCheck::bad("key", &error),
         };
-        vec![InstanceCheck::good("reachable", version), key]
+        vec![InstanceCheck::good("reachable", reached.0), key]
     }
 }
 
@@ -341,10 +367,10 @@ fn next(page: &Value) -> Option<String> {
 fn items(mut page: Value) -> BackendResult<Vec<Value>> {
     match page.get_mut("data").map(Value::take) {
         Some(Value::Array(items)) => Ok(items),
-        _ => Err(
-            BackendError::unavailable("the answer is no list of n8n's API")
-                .with_hint("check N8N_API_URL"),
-        ),
+        _ => Err(BackendError::unavailable(
+            "the answer is no list of n8n's API, so it may be no n8n",
+        )
+        .with_hint("check N8N_API_URL: it must be the address of an n8n")),
     }
 }
 
