@@ -20,8 +20,14 @@ pub struct RunObserver<'a> {
     pub progress: Arc<Progress>,
     /// What stdout refused; told at the end.
     pub failed: Option<CliError>,
-    tape: Option<Arc<Tape>>,
+    keeper: TapeKeeper,
     traces: Traces<'a>,
+}
+
+/// Keeps a run's tool calls on a tape, or compares them with it; without a tape it does not look.
+#[derive(Default)]
+pub struct TapeKeeper {
+    tape: Option<Arc<Tape>>,
     /// The call whose result comes next.
     begun: Option<ToolCall>,
 }
@@ -32,9 +38,8 @@ impl<'a> RunObserver<'a> {
             out,
             progress: Arc::new(Progress::new(out)),
             failed: None,
-            tape,
+            keeper: TapeKeeper::new(tape),
             traces: Traces::default(),
-            begun: None,
         }
     }
 
@@ -50,10 +55,18 @@ impl<'a> RunObserver<'a> {
         self.traces.finish(self.out);
         self.failed
     }
+}
 
-    fn keep_on_tape(&mut self, event: &Event) {
+impl TapeKeeper {
+    pub fn new(tape: Option<Arc<Tape>>) -> Self {
+        TapeKeeper { tape, begun: None }
+    }
+}
+
+impl Observer for TapeKeeper {
+    fn event(&mut self, record: &Record) {
         let Some(tape) = &self.tape else { return };
-        match event {
+        match &record.event {
             Event::ToolIntent { call, .. } => self.begun = Some(call.clone()),
             Event::ToolFinished {
                 step, role, result, ..
@@ -70,7 +83,7 @@ impl<'a> RunObserver<'a> {
 impl Observer for RunObserver<'_> {
     fn event(&mut self, record: &Record) {
         self.progress.record(record);
-        self.keep_on_tape(&record.event);
+        self.keeper.event(record);
         self.traces.record(record);
         if let Err(error) = self.out.stream(&record.line()) {
             self.failed.get_or_insert(error);

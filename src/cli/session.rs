@@ -29,6 +29,7 @@ use agentctl_engine::run::{
 };
 use agentctl_engine::store::{Means, Project, StoreError};
 use agentctl_engine::toolset::Toolset;
+use agentctl_engine::view::RunView;
 use agentctl_host::files::read_given_text;
 use agentctl_host::home::{NoHome, variable};
 use agentctl_knowledge::Knowledge;
@@ -135,7 +136,11 @@ impl Session {
     ) -> Result<Session, CliError> {
         let project = super::project::open(root)?;
         let kept = match run::means(&project, run) {
-            Ok(kept) => kept.unwrap_or_default(),
+            Ok(Some(kept)) => kept,
+            Ok(None) => Means {
+                pack: pack_of_begun(root, &project, run, out)?,
+                ..Means::default()
+            },
             // Before anything is chosen or started by what it says.
             Err(e @ RunError::Store(StoreError::Foreign { .. })) => return Err(run_error(&e)),
             // What else is wrong with the run is told when it is taken up.
@@ -173,27 +178,11 @@ impl Session {
         let facts = catalog_file::of_n8n(root, place, out)?;
         facts.warn(out);
         let catalog = facts.catalog;
-        let models = match &model.replay {
-            Some(_) => None,
-            None => Some(model_choice::choose(
-                &pack,
-                &model.names,
-                &given.models,
-                &config,
-                catalog,
-                out,
-            )?),
-        };
+        let models = live(&pack, model, &given.models, &config, catalog, out)?;
         let agents = remote::of_tools(root, &pack, &config, out);
         // With the models' keys and the agents' secrets, which were just read.
         let redactor = (*out.redactor()).clone();
-        let tape = tape(model, &redactor)?;
-        let models = match (models, &tape) {
-            (Some(models), Some(tape)) => models.recording(tape),
-            (Some(models), None) => models,
-            (None, Some(tape)) => Chosen::replaying(&pack, tape),
-            (None, None) => return Err(CliError::new(Exit::Internal, "no model was chosen")),
-        };
+        let (models, tape) = taped(&pack, models, model, &redactor)?;
         let called = connected.as_ref().map(|(_, backend)| Arc::clone(backend));
         let n8n = match requires_n8n(&pack)? {
             true => {
@@ -332,6 +321,8 @@ fn toolsets(
 pub struct Elsewhere {
     pub pack: Pack,
     pub models: Chosen,
+    /// What is recorded or replayed.
+    pub tape: Option<Arc<Tape>>,
     /// The limits of agentctl.toml.
     pub budgets: Budgets,
     catalog: &'static Catalog,
@@ -340,13 +331,17 @@ pub struct Elsewhere {
 
 impl Elsewhere {
     pub fn open(root: &Path, model: &ModelNames, out: &Output) -> Result<Elsewhere, CliError> {
-        Self::of(root, load_pack(root, out)?, model, out)
+        let model = ModelOptions {
+            names: model.clone(),
+            ..ModelOptions::default()
+        };
+        Self::of(root, load_pack(root, out)?, &model, out)
     }
 
     pub fn of(
         root: &Path,
         mut pack: Pack,
-        model: &ModelNames,
+        model: &ModelOptions,
         out: &Output,
     ) -> Result<Elsewhere, CliError> {
         let config = settings::of_project(root, out)?;
@@ -355,13 +350,16 @@ impl Elsewhere {
             pack.overrides.push(CATALOG.to_owned());
         }
         tell_overrides(&pack, out);
-        let models = model_choice::choose(&pack, model, &BTreeMap::new(), &config, catalog, out)?;
+        let models = live(&pack, model, &BTreeMap::new(), &config, catalog, out)?;
+        let redactor = (*out.redactor()).clone();
+        let (models, tape) = taped(&pack, models, model, &redactor)?;
         Ok(Elsewhere {
             pack,
             models,
+            tape,
             budgets: config.limits,
             catalog,
-            redactor: (*out.redactor()).clone(),
+            redactor,
         })
     }
 
@@ -490,6 +488,38 @@ fn accepted(root: &Path, backend: &dyn Backend) -> Option<Arc<dyn Accepted>> {
     }
 }
 
+/// The models that are asked; None: a recording answers.
+fn live(
+    pack: &Pack,
+    model: &ModelOptions,
+    kept: &BTreeMap<String, String>,
+    config: &Config,
+    catalog: &'static Catalog,
+    out: &Output,
+) -> Result<Option<Chosen>, CliError> {
+    match &model.replay {
+        Some(_) => Ok(None),
+        None => model_choice::choose(pack, &model.names, kept, config, catalog, out).map(Some),
+    }
+}
+
+/// The models with the recording that is to be made or followed.
+fn taped(
+    pack: &Pack,
+    models: Option<Chosen>,
+    options: &ModelOptions,
+    redactor: &Redactor,
+) -> Result<(Chosen, Option<Arc<Tape>>), CliError> {
+    let tape = tape(options, redactor)?;
+    let models = match (models, &tape) {
+        (Some(models), Some(tape)) => models.recording(tape),
+        (Some(models), None) => models,
+        (None, Some(tape)) => Chosen::replaying(pack, tape),
+        (None, None) => return Err(CliError::new(Exit::Internal, "no model was chosen")),
+    };
+    Ok((models, tape))
+}
+
 /// The recording that is to be made or followed.
 fn tape(options: &ModelOptions, redactor: &Redactor) -> Result<Option<Arc<Tape>>, CliError> {
     let redactor = redactor.clone();
@@ -600,6 +630,44 @@ pub fn orchestrator(typed: &str) -> Result<Orchestrator, CliError> {
 /// The pack of this name (`NAME` or `NAME/FLOW`); all of its mistakes at once, its warnings on stderr.
 pub fn named_pack(root: &Path, name: &str, out: &Output) -> Result<Pack, CliError> {
     pack_with(root, name, &Which::AsSet, out)
+}
+
+/// The pack of a run that was killed before its journal said which: the one that has the hash with which it began.
+fn pack_of_begun(
+    root: &Path,
+    project: &Project,
+    run: Option<&str>,
+    out: &Output,
+) -> Result<Option<String>, CliError> {
+    let id = match run {
+        Some(given) => Some(project.find_run(given).map_err(|e| run_error(&e.into()))?),
+        None => {
+            let runs = run::list(project).map_err(|e| run_error(&e))?;
+            let active = runs.into_iter().find(|run| run.active);
+            active.map(|run| run.run_id)
+        }
+    };
+    let Some(id) = id else { return Ok(None) };
+    let loaded = run::read(project, &id).map_err(|e| run_error(&e.into()))?;
+    let view = RunView::of(&loaded.records);
+    if view.activation > 0 {
+        return Ok(None);
+    }
+    for name in crate::pack::names(root, &load_options(root, out)?) {
+        let Ok(pack) = named_pack(root, &name, out) else {
+            continue;
+        };
+        if pack.hash != view.pack_hash {
+            continue;
+        }
+        let mut others = pack.flows.iter();
+        let other = others.find(|(_, loaded)| loaded.flow.name == view.flow);
+        return Ok(Some(match other {
+            Some((flow, _)) if pack.flow.name != view.flow => format!("{name}/{flow}"),
+            _ => name,
+        }));
+    }
+    Ok(None)
 }
 
 /// The orchestrator that a pack is to have.

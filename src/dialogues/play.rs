@@ -7,9 +7,7 @@ use agentctl_base::question::Outcome;
 use agentctl_base::yaml::Place;
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
-use agentctl_engine::run::{
-    self, Budgets, Cancel, Cause, Effects as _, Models, System, Unobserved,
-};
+use agentctl_engine::run::{self, Budgets, Cancel, Cause, Effects as _, Models, Observer, System};
 use agentctl_engine::store::Project;
 use agentctl_engine::view::RunView;
 use agentctl_host::key::Key;
@@ -108,7 +106,12 @@ pub enum NotPlayed {
     Interrupted(Cause),
 }
 
-pub async fn play(stage: &Stage<'_>, dialogue: &Dialogue) -> Result<Played, NotPlayed> {
+/// `observer` sees the events of every turn.
+pub async fn play(
+    stage: &Stage<'_>,
+    dialogue: &Dialogue,
+    observer: &mut dyn Observer,
+) -> Result<Played, NotPlayed> {
     let folder = tempfile::tempdir().map_err(|e| NotPlayed::Folder(e.to_string()))?;
     let folder = folder.path();
     let real = folder
@@ -147,7 +150,7 @@ pub async fn play(stage: &Stage<'_>, dialogue: &Dialogue) -> Result<Played, NotP
             input: spec.input.clone(),
             ..Submit::default()
         };
-        let replied = turns::turn(&host, &key, &submit, &mut Unobserved).await;
+        let replied = turns::turn(&host, &key, &submit, observer).await;
         if let Some(cause) = stage.cancel.cause() {
             return Err(NotPlayed::Interrupted(cause));
         }

@@ -43,6 +43,7 @@ mod project_of_today;
 mod prompts;
 mod pushed;
 mod qa;
+mod recorded;
 mod research;
 mod room;
 mod said;

@@ -106,10 +106,30 @@ fn an_empty_message_changes_nothing_and_a_long_one_is_refused() {
     let empty = turn(&project, "ann", "  ");
     assert_eq!(empty["state"], first["state"]);
     assert_eq!(empty["usage"]["model_calls"], 0);
+    let shown = project.run(&["sessions", "show", "ann", "--output-format", "json"]);
+    assert_eq!(shown.json()["messages"].as_array().unwrap().len(), 2);
     let long = "x".repeat(20_001);
     let ran = project.run(&["chat", "front-door", "--session", "ann", &long]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     assert!(ran.stderr.contains("20001 characters"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_conversation_is_imported_only_for_a_pack_that_there_is() {
+    let project = Project::new();
+    turn(&project, "ann", "hello");
+    let file = project.file("ann.json");
+    let file = file.to_str().unwrap();
+    let ran = project.run(&["sessions", "export", "ann", "--to", file]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let import = |pack: &str| project.run(&["sessions", "import", pack, "bob", "--from", file]);
+    let ran = import("frontdoor");
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    insta::assert_snapshot!(ran.stderr, @r#"
+    error: there is no pack "frontdoor"
+    hint: packs: assistant, front-door, n8n-builder, n8n-copilot, research; did you mean "front-door"?
+    "#);
+    assert_eq!(import("front-door").code, 0);
 }
 
 #[test]

@@ -205,6 +205,31 @@ class Turn(Scenario):
         return json.dumps([state, messages, [[r["team_id"], r["fields"]] for r in requests], kept["open_run"]], sort_keys=True)
 
 
+class Branches(Scenario):
+    """A flow with three branches, two called flows and a list: the same comes out, and each thing is said once."""
+
+    threads = True
+    # A file of its pack that cannot be read is a broken one.
+    codes = (0, 1, 2)
+    command = ("run", "parts", "--quiet", "--input", 'items=["hello", "what is new"]')
+
+    def before(self, place):
+        place.ok("init")
+        shutil.copytree(pathlib.Path(__file__).parent / "parts", place.project / "packs/parts")
+        place.ok("trust", "--yes")
+        # The user's key is made by the first run, whatever runs.
+        place.ok(*self.command)
+
+    def again(self, place):
+        super().again(place)
+        # Whoever takes the lock next removes what a killed one left.
+        place.run("resume")
+
+    def seen(self, place):
+        report = place.json("runs", "show", place.runs()[0])["report"]
+        return json.dumps([report["outcome"], report["output"], [m["text"] for m in report["messages"]]], sort_keys=True)
+
+
 class Learn(Scenario):
     command = ("learnings", "add", "--problem", "a tab was not found", "--cause", "the tab is a locator", "--solution", "use its id", "Sheets need ids")
 
@@ -222,7 +247,7 @@ class Learn(Scenario):
         return self.entries(place)
 
 
-SCENARIOS = {cls.__name__.lower(): cls for cls in (Build, Modify, Answer, Undo, Redo, Init, Turn, Learn)}
+SCENARIOS = {cls.__name__.lower(): cls for cls in (Build, Modify, Answer, Undo, Redo, Init, Turn, Branches, Learn)}
 
 
 def without_ids(value):

@@ -12,7 +12,7 @@ use std::ops::Range;
 mod right;
 mod typed;
 
-use typed::typed;
+use typed::{beside_labels, typed};
 
 /// What a message says of a field, and the words that say it.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +70,7 @@ pub(crate) fn extract(reading: &Reading<'_>, wanted: Wanted<'_>) -> Vec<Found> {
             _ => {}
         }
     }
+    beside_labels(reading, &mut taken, &mut finds);
     freely(reading, wanted, &taken, &mut finds);
     finds.0
 }
@@ -144,6 +145,7 @@ fn reach(reading: &Reading<'_>, at: usize, named: &Named, field: &Field) -> usiz
         let begins = named.value.is_empty() && last == at;
         let same = piece.sentence == first.sentence;
         let goes_on = match named.how {
+            How::Pointed => false,
             _ if begins => same && !matches!(what, What::Names(_) | What::GivesUp | What::Wish),
             How::Line | How::Colon if field.is_short() => {
                 same && *what == What::Plain && is_name(reading, piece)
@@ -326,7 +328,7 @@ fn listed(reading: &Reading<'_>, field: usize, within: Range<usize>) -> Option<V
         };
         let value = match values.as_slice() {
             [one] => one,
-            [.., last] if puts_right() => last,
+            [.., last] if puts_right() || concludes(reading, &within) => last,
             _ => return None,
         };
         return Some(Value::String((*value).to_owned()));
@@ -335,18 +337,38 @@ fn listed(reading: &Reading<'_>, field: usize, within: Range<usize>) -> Option<V
         return None;
     }
     let mut said: Vec<Value> = values.into_iter().map(Value::from).collect();
-    let also = PHRASES.find("also", reading.words(), within, reading.cx.languages);
-    if let Some(Value::Array(before)) = reading
-        .cx
-        .collected
-        .get(&of.name)
-        .filter(|_| also.is_some())
-    {
+    let before = reading.cx.collected.get(&of.name);
+    if let Some(Value::Array(before)) = before.filter(|_| adds(reading, within)) {
         let new = std::mem::take(&mut said);
         said = before.clone();
         said.extend(new.into_iter().filter(|v| !before.contains(v)));
     }
     Some(Value::Array(said))
+}
+
+/// Whether the last value of a range follows from what was said before it: "before the harvest, so spring".
+fn concludes(reading: &Reading<'_>, within: &Range<usize>) -> bool {
+    let inside =
+        |h: &&crate::values::Hit| within.start <= h.words.start && h.words.end <= within.end;
+    let last = reading.hits.iter().rfind(|h| inside(h) && !h.negated);
+    last.is_some_and(|last| {
+        const NEAR: usize = 4;
+        let near = last.words.start.saturating_sub(NEAR).max(within.start)..last.words.start;
+        let found = PHRASES.find("thus", reading.words(), near, reading.cx.languages);
+        found.is_some_and(|(_, end)| reading.content(end..last.words.start, &[]) == 0)
+    })
+}
+
+/// Whether what is said in a range comes on top: "also growth", "growth is a goal too", "and growth as well".
+fn adds(reading: &Reading<'_>, within: Range<usize>) -> bool {
+    let also = |at: Range<usize>| PHRASES.find("also", reading.words(), at, reading.cx.languages);
+    let sentence = reading
+        .sentences
+        .iter()
+        .find(|s| s.words.contains(&within.start));
+    let end = sentence.map_or(within.end, |s| s.words.end);
+    let ends = |(_, to): (usize, usize)| reading.content(to..end, &[]) == 0;
+    also(within.clone()).is_some() || also(within.end..end).is_some_and(ends)
 }
 
 /// Where it is said that something is not known.
@@ -411,14 +433,7 @@ fn not_known(reading: &Reading<'_>, field: usize, said: &Said) -> Found {
 
 /// What is said without a name: the answer to the one text that was asked for, else the description.
 fn freely(reading: &Reading<'_>, wanted: Wanted<'_>, taken: &[bool], finds: &mut Finds) {
-    let mut runs = reading.plain();
-    let is_taken = |run: &Range<usize>| {
-        let pieces = reading.pieces.iter().zip(taken);
-        pieces
-            .into_iter()
-            .any(|((p, _), taken)| *taken && run.start <= p.words.start && p.words.end <= run.end)
-    };
-    runs.retain(|run| !is_taken(run));
+    let runs = reading.plain_but(taken);
     let right = right::swapped(reading, finds.0.is_empty());
     if let Some(found) = right.or_else(|| right::meant(reading, wanted, &runs)) {
         finds.add(found);
@@ -476,7 +491,13 @@ pub(crate) fn described(
         true => DESCRIBES_A_WISH,
         false => DESCRIBES,
     };
-    let says = |run: &&Range<usize>| reading.content((*run).clone(), &[]) >= least;
+    // A long word, as in German, says what is two elsewhere.
+    const LONG: usize = 12;
+    let long = |i: usize| reading.words().get(i).is_some_and(|w| w.fold.len() >= LONG);
+    let says = |run: &&Range<usize>| {
+        let longs = (*run).clone().filter(|i| long(*i)).count();
+        reading.content((*run).clone(), &[]) + longs >= least
+    };
     let run = runs.iter().filter(says).max_by_key(|run| run.len())?;
     let value = bounded(reading.text.said(run.clone()), max)?;
     Some(Found {

@@ -28,6 +28,8 @@ pub(crate) struct Listed {
     pub forms: Vec<Form>,
     /// It says that somebody does not know.
     pub not_sure: bool,
+    /// It says that there is none: "nothing".
+    pub none: bool,
 }
 
 /// How surely a word names a field.
@@ -58,6 +60,8 @@ pub(crate) struct Field {
     pub ask: bool,
     /// Characters, at most.
     pub max: usize,
+    /// The data says how many, and they are more than a name has.
+    is_long: bool,
     pub values: Vec<Listed>,
     pub cues: Vec<Cue>,
     label: Value,
@@ -71,6 +75,14 @@ const LONGEST: usize = 4_000;
 impl Field {
     pub fn label(&self, language: &str) -> &str {
         in_language(&self.label, language).unwrap_or(&self.name)
+    }
+    /// Its labels, one for each language.
+    pub fn labels(&self) -> impl Iterator<Item = &str> {
+        in_languages(&self.label)
+    }
+    /// What asks for it, in each language.
+    pub fn questions(&self) -> impl Iterator<Item = &str> {
+        in_languages(&self.question)
     }
     /// What asks for it; its label where the data has no question.
     pub fn question(&self, language: &str) -> String {
@@ -93,7 +105,8 @@ impl Field {
     }
     /// A text that is as short as a name.
     pub fn is_short(&self) -> bool {
-        let named = || self.mains().any(|main| same::is(&main, "short"));
+        // What the data gives much room is none, whatever it is called.
+        let named = || !self.is_long && self.mains().any(|main| same::is(&main, "short"));
         self.is_said() && (self.kind != Kind::Text || self.max <= NAME || named())
     }
     /// Its labels and their main words.
@@ -206,6 +219,7 @@ fn field(data: &Value) -> Option<Field> {
         Some("boolean") => Kind::Boolean,
         _ => Kind::Text,
     };
+    let max = max.and_then(|n| usize::try_from(n).ok());
     let values = data.get("values").and_then(Value::as_array);
     let label = data.get("label").cloned().unwrap_or_default();
     Some(Field {
@@ -213,7 +227,8 @@ fn field(data: &Value) -> Option<Field> {
         kind,
         required: flag("required").unwrap_or(false),
         ask: flag("ask").unwrap_or(true),
-        max: max.and_then(|n| usize::try_from(n).ok()).unwrap_or(LONGEST),
+        max: max.unwrap_or(LONGEST),
+        is_long: max.is_some_and(|max| max > NAME),
         values: values.into_iter().flatten().filter_map(listed).collect(),
         cues: cues(&label),
         label,
@@ -238,7 +253,8 @@ fn listed(data: &Value) -> Option<Listed> {
     }
     Some(Listed {
         value: value.to_owned(),
-        not_sure: own.iter().any(|f| same::says_not_sure(f)),
+        not_sure: own.iter().any(|f| same::says(f, "not sure")),
+        none: own.iter().any(|f| same::says(f, "none")),
         forms,
     })
 }

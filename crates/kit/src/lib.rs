@@ -18,6 +18,7 @@ mod talk;
 mod task;
 mod texts;
 mod values;
+mod wishes;
 mod words;
 
 pub use skills::{SKILLS, answer};

@@ -19,6 +19,8 @@ pub(crate) enum How {
     Is,
     /// "Paula is the sponsor", "sponsor Paula".
     Beside,
+    /// "…, that's the benefit": the name stands in the piece behind.
+    Pointed,
 }
 
 /// A field that a piece names, with the words that may be its value: more pieces can follow.
@@ -43,7 +45,16 @@ pub(crate) fn cues(
         let known = word.flat_map(|w| fields.cues(&w.fold));
         let here = known.filter_map(|(f, cue)| {
             let end = form_at(text, at, &cue.words)?;
-            (end <= within.end && counts(text, cue, end)).then_some((end, cue.sure, f))
+            // "Importante" is a value, and no other way to write "importance".
+            let same = text
+                .words
+                .iter()
+                .skip(at)
+                .zip(&cue.words)
+                .all(|(word, cue)| word.fold == *cue);
+            let value = || hits.iter().any(|h| h.field == f && h.words.contains(&at));
+            let names = end <= within.end && counts(text, cue, end) && (same || !value());
+            names.then_some((end, cue.sure, f))
         });
         let inside = |f: usize| {
             let other = |h: &&Hit| h.field != f && h.words.contains(&at) && h.words.len() > 1;

@@ -1,11 +1,12 @@
 //! What a message says of the fields of a request: which values it names, what is not known, whether it gives up. Only what is
 //! said is read; what is unclear is left out, and asked.
 
-use crate::fields::Fields;
+use crate::fields::{Fields, Kind, free};
 use crate::naming::{self, Named};
 use crate::phrases::{Languages, PHRASES, covered};
 use crate::pieces::{Piece, Sentence, pieces, sentences};
 use crate::values::{Hit, hits};
+use crate::wishes::{hopes, orders, question, wish};
 use crate::words::{Gap, Text, Word};
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -61,9 +62,15 @@ impl<'a> Reading<'a> {
         let text = Text::new(own);
         let sentences = sentences(&text);
         let hits = hits(&text, cx.fields, cx.languages);
+        // "Idea: …" names the field where there is one of that name.
+        let is_field = |wish: &Range<usize>| {
+            let cues = naming::cues(&text, wish, cx.fields, &hits);
+            matches!(cues.as_slice(), [(_, words)] if words == wish)
+        };
         let wishes: Vec<Range<usize>> = sentences
             .iter()
             .filter_map(|s| wish(&text, s, cx.languages))
+            .filter(|wish| !is_field(wish))
             .collect();
         let cuts: Vec<usize> = wishes.iter().map(|w| w.end).collect();
         let split = pieces(&text, &sentences, &hits, &cuts, cx.languages);
@@ -81,6 +88,7 @@ impl<'a> Reading<'a> {
             reading.pieces.push((piece, what));
         }
         reading.look_back();
+        reading.point_back();
         reading.weigh();
         reading
     }
@@ -108,8 +116,8 @@ impl<'a> Reading<'a> {
 
     /// Words of a range that say something: neither small nor filling ones, nor those within `but`.
     pub fn content(&self, within: Range<usize>, but: &[Range<usize>]) -> usize {
-        const IDLE: [&str; 7] = [
-            "filler", "lead", "correct", "meant", "is", "also", "yes.more",
+        const IDLE: [&str; 8] = [
+            "filler", "hedge", "lead", "correct", "meant", "is", "also", "yes.more",
         ];
         let (mut count, mut at) = (0, within.start);
         while at < within.end {
@@ -135,7 +143,9 @@ impl<'a> Reading<'a> {
         let Some(sentence) = self.sentences.get(piece.sentence) else {
             return false;
         };
-        question(&self.text, sentence, self.cx.languages)
+        let known = free(self.cx.fields).is_none_or(|free| self.is_known(free));
+        let hopes = !known && hopes(&self.text, sentence, self.cx.languages);
+        question(&self.text, sentence, self.cx.languages) && !hopes
     }
 
     fn what(&self, piece: &Piece, wishes: &[Range<usize>]) -> What {
@@ -174,7 +184,9 @@ impl<'a> Reading<'a> {
             return What::Nothing;
         }
         const LEADS: usize = 6;
-        if piece.closes == Gap::Colon && within.len() <= LEADS {
+        const SAYS: usize = 2;
+        let leads = within.len() <= LEADS && self.content(within.clone(), &[]) < SAYS;
+        if piece.closes == Gap::Colon && leads {
             return What::Nothing;
         }
         What::Plain
@@ -199,6 +211,11 @@ impl<'a> Reading<'a> {
     fn unknown(&self, within: &Range<usize>, cues: &[(usize, Range<usize>)]) -> Option<What> {
         let languages = self.cx.languages;
         let (from, to) = PHRASES.find("unknown", self.words(), within.clone(), languages)?;
+        // "Aucune idée" names no field of that name.
+        let cues: Vec<&(usize, Range<usize>)> = cues
+            .iter()
+            .filter(|(_, words)| words.end <= from || to <= words.start)
+            .collect();
         let mut but: Vec<Range<usize>> = cues.iter().map(|(_, words)| words.clone()).collect();
         but.push(from..to);
         const ALONE: usize = 1;
@@ -229,6 +246,7 @@ impl<'a> Reading<'a> {
     /// Values that a piece names without the field's name: of what was asked for; else where it says nothing else.
     fn listed(&self, piece: &Piece, cues: &[(usize, Range<usize>)]) -> Vec<usize> {
         const BESIDE_A_NAME: usize = 4;
+        const BESIDE_AN_ANSWER: usize = 8;
         let within = &piece.words;
         let inside: Vec<usize> = (0..self.hits.len())
             .filter(|at| {
@@ -242,6 +260,7 @@ impl<'a> Reading<'a> {
             .map(|h| h.words.clone())
             .collect();
         let others = self.content(within.clone(), &ranges);
+        let described = free(self.cx.fields).is_none_or(|free| self.is_known(free));
         let text_asked = self.cx.asked.iter().any(|f| !self.is_choice(*f));
         let corrects = self.finds("correct", within);
         let stated = self.begins(&["lead", "is"], within.start);
@@ -252,21 +271,53 @@ impl<'a> Reading<'a> {
             let asked = self.cx.asked.contains(&hit.field);
             let named = cues.iter().any(|(field, _)| *field == hit.field);
             if asked || named {
-                return (named || cues.is_empty()) && others <= BESIDE_A_NAME;
+                // Who is asked one thing answers it, at whatever length and whatever else is named.
+                let alone = asked && self.cx.asked.len() == 1;
+                let most = if alone {
+                    BESIDE_AN_ANSWER
+                } else {
+                    BESIDE_A_NAME
+                };
+                return (named || alone || cues.is_empty()) && others <= most;
+            }
+            // What was asked for comes first where a word is a value of both.
+            let better = |other: &Hit| {
+                self.cx.asked.contains(&other.field)
+                    && other.words.start < hit.words.end
+                    && hit.words.start < other.words.end
+            };
+            if inside
+                .iter()
+                .filter_map(|at| self.hits.get(*at))
+                .any(better)
+            {
+                return false;
             }
             // Neither asked for nor named: the value must be all that is said.
             let long = hit.words.len() > 1;
             let most = match (long, text_asked) {
-                (true, false) => 2,
-                (true, true) => 1,
+                (true, false) if described => 2,
+                (true, _) => 1,
                 (false, _) => 0,
             };
             let plainly = long || stated || !text_asked;
             let fresh = corrects || stated || !self.is_known(hit.field);
-            let unsure = self.value_is_unsure(hit);
+            let unsure = self.value_tells_little(hit);
+            // "Families as well": on top of what is known.
+            let several = self
+                .cx
+                .fields
+                .get(hit.field)
+                .is_some_and(|f| f.kind == Kind::Choices);
+            if several && self.is_known(hit.field) && self.finds("also", within) && cues.is_empty()
+            {
+                const BESIDE_ALSO: usize = 2;
+                return others <= BESIDE_ALSO && !unsure;
+            }
             cues.is_empty() && others <= most && plainly && fresh && !unsure
         };
-        inside.into_iter().filter(accepted).collect()
+        let taken = inside.iter().filter(|at| accepted(at));
+        taken.copied().collect()
     }
 
     fn finds(&self, class: &str, within: &Range<usize>) -> bool {
@@ -285,10 +336,11 @@ impl<'a> Reading<'a> {
         field.is_some_and(|f| self.cx.collected.contains_key(&f.name))
     }
 
-    fn value_is_unsure(&self, hit: &Hit) -> bool {
+    /// "Not sure", "nothing" are said of much else.
+    fn value_tells_little(&self, hit: &Hit) -> bool {
         let field = self.cx.fields.get(hit.field);
         let value = field.and_then(|f| f.values.get(hit.value));
-        value.is_some_and(|v| v.not_sure)
+        value.is_some_and(|v| v.not_sure || v.none)
     }
 
     /// What is said of a field that the piece before names: "the sponsor, I don't know him".
@@ -319,6 +371,45 @@ impl<'a> Reading<'a> {
         }
     }
 
+    /// What is said first and then called by a field's name: "callers wait less, that's the benefit", "Rosa Klein pays, she's the sponsor".
+    fn point_back(&mut self) {
+        let mut of: Vec<(usize, Named)> = Vec::new();
+        for (at, (piece, what)) in self.pieces.iter().enumerate() {
+            let points = *what == What::Nothing && self.begins(&["points"], piece.words.start);
+            let cues = self.cues(&piece.words);
+            let [(field, _)] = cues.as_slice() else {
+                continue;
+            };
+            let Some(before) = at.checked_sub(1).filter(|_| points) else {
+                continue;
+            };
+            let Some((other, What::Plain)) = self.pieces.get(before) else {
+                continue;
+            };
+            let Some(named) = self.cx.fields.get(*field).filter(|f| f.is_said()) else {
+                continue;
+            };
+            let capital = |at: &usize| self.words().get(*at).is_some_and(|w| w.capital);
+            let value = match named.is_short() {
+                true => {
+                    let names = other.words.clone().take_while(capital).count();
+                    other.words.start..other.words.start + names
+                }
+                false => other.words.clone(),
+            };
+            if other.sentence == piece.sentence && !value.is_empty() {
+                let field = *field;
+                let how = naming::How::Pointed;
+                of.push((before, Named { field, how, value }));
+            }
+        }
+        for (at, named) in of {
+            if let Some((_, what)) = self.pieces.get_mut(at) {
+                *what = What::Names(named);
+            }
+        }
+    }
+
     /// A single word that happens to be a value is none where its sentence tells something else: "too high, and they fall".
     fn weigh(&mut self) {
         let tells: Vec<usize> = self
@@ -338,10 +429,23 @@ impl<'a> Reading<'a> {
                 && hits.iter().all(one)
                 && self.cues(&piece.words).is_empty()
         };
+        // One detail beside another is no chance: "for the harvest, in the cellar".
+        let is_detail = |at: Option<usize>, sentence: usize| {
+            let other = at.and_then(|at| self.pieces.get(at));
+            other.is_some_and(|(piece, what)| {
+                piece.sentence == sentence && matches!(what, What::Lists(_) | What::Names(_))
+            })
+        };
+        let beside = |at: usize, piece: &Piece| {
+            is_detail(at.checked_sub(1), piece.sentence) || is_detail(Some(at + 1), piece.sentence)
+        };
         let plain: Vec<bool> = self
             .pieces
             .iter()
-            .map(|(piece, what)| matches!(what, What::Lists(hits) if chance(piece, hits)))
+            .enumerate()
+            .map(|(at, (piece, what))| {
+                matches!(what, What::Lists(hits) if chance(piece, hits)) && !beside(at, piece)
+            })
             .collect();
         for ((_, what), plain) in self.pieces.iter_mut().zip(plain) {
             if plain {
@@ -352,10 +456,16 @@ impl<'a> Reading<'a> {
 
     /// The runs of pieces that say something freely, as ranges of words.
     pub fn plain(&self) -> Vec<Range<usize>> {
+        self.plain_but(&[])
+    }
+
+    /// The same without the pieces of which something was taken.
+    pub fn plain_but(&self, taken: &[bool]) -> Vec<Range<usize>> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         let mut open = false;
-        for (piece, what) in &self.pieces {
+        for (at, (piece, what)) in self.pieces.iter().enumerate() {
             match what {
+                _ if taken.get(at) == Some(&true) => open = false,
                 What::Plain => {
                     match runs.last_mut().filter(|_| open) {
                         Some(run) => run.end = piece.words.end,
@@ -375,131 +485,4 @@ impl<'a> Reading<'a> {
         let field = self.cx.fields.get(field);
         field.is_some_and(|f| !f.is_said())
     }
-}
-
-/// Whether a sentence asks something.
-pub(crate) fn question(text: &Text<'_>, sentence: &Sentence, languages: Languages<'_>) -> bool {
-    let at = |class: &str, at: usize| PHRASES.at(class, &text.words, at, languages).is_some();
-    let start = sentence.words.start;
-    let polite = at("ask.polite", start) || at("ask.polite", start + 1);
-    let begins = sentence.words.clone().any(|i| {
-        let opens = i == start || matches!(text.gap(i), Gap::Pause | Gap::Colon);
-        opens && at("ask", i)
-    });
-    sentence.asks && !polite && sentence.words.len() > 1
-        || begins && (sentence.asks || at("ask", start))
-}
-
-/// Where a sentence wants a request: "open a request", "I need a change request", "hand in an idea", "new request".
-fn wish(text: &Text<'_>, sentence: &Sentence, languages: Languages<'_>) -> Option<Range<usize>> {
-    const REACH: usize = 5;
-    const NEAR: usize = 6;
-    const EARLY: usize = 14;
-    if question(text, sentence, languages) {
-        return None;
-    }
-    let words = sentence.words.clone();
-    let early = words.start..words.end.min(words.start + EARLY);
-    let find =
-        |class: &str, within: Range<usize>| PHRASES.find(class, &text.words, within, languages);
-    let in_one_breath = |within: Range<usize>| {
-        let mut between = within;
-        between.all(|i| text.gap(i) == Gap::None)
-    };
-    let follows = |first: &str, second: &str, reach: usize| {
-        early.clone().find_map(|at| {
-            let first_end = PHRASES.at(first, &text.words, at, languages)?;
-            let near = first_end..words.end.min(first_end + reach);
-            let (second_at, end) = find(second, near)?;
-            Some((at, first_end..second_at, end))
-        })
-    };
-    let unbroken = |found: Option<(usize, Range<usize>, usize)>| {
-        let whole = |(at, between, end): (usize, Range<usize>, usize)| {
-            let breath = between.start..end;
-            in_one_breath(breath).then_some((at, end))
-        };
-        found.and_then(whole)
-    };
-    let any = |found: Option<(usize, Range<usize>, usize)>| found.map(|(at, _, end)| (at, end));
-    let found = [
-        // "Anfrage:", "request for you:" at the beginning.
-        find("request", words.start..words.end.min(words.start + NEAR)).and_then(|(_, end)| {
-            let headed = |at: &usize| text.gap(*at) == Gap::Colon;
-            let at = (end..words.end.min(end + NEAR)).find(headed)?;
-            Some((words.start, at))
-        }),
-        // "Ich möchte beantragen, dass …"
-        unbroken(follows("need", "apply", 3)),
-        // What follows a colon is the request itself.
-        unbroken(follows("request", "open", REACH)),
-        unbroken(follows("thing", "hand", REACH)),
-        any(follows("open", "request", REACH)),
-        unbroken(follows("need", "request", NEAR)),
-        unbroken(follows("hand", "thing", NEAR)),
-        unbroken(follows("new", "thing", 1)).filter(|(at, _)| *at == words.start),
-        unbroken(follows("new", "request", 1)),
-        find("wish", early.clone()),
-        asked_for(text, &words, languages),
-    ];
-    let (from, end) = found.into_iter().flatten().max_by_key(|(_, end)| *end)?;
-    let near = from.saturating_sub(REACH).max(words.start);
-    let negated = find("not", near..from)
-        .is_some_and(|(_, at)| find("but", at..from).is_none() && in_one_breath(at..from));
-    // "A question about my request", "je voudrais demander si …" are none.
-    let behind = words.end.min(end + 1);
-    let asked = find("query", words.start..behind)
-        .is_some_and(|(at, to)| in_one_breath(to.min(end)..end) || at >= from);
-    (!negated && !asked).then_some(from..end)
-}
-
-/// A sentence that has the word for a request somewhere, and somewhere else what wants, makes or politely asks for one.
-fn asked_for(
-    text: &Text<'_>,
-    sentence: &Range<usize>,
-    languages: Languages<'_>,
-) -> Option<(usize, usize)> {
-    const EARLY: usize = 25;
-    let early = sentence.start..sentence.end.min(sentence.start + EARLY);
-    let find =
-        |class: &str, within: Range<usize>| PHRASES.find(class, &text.words, within, languages);
-    let (at, end) = find("request", early.clone())?;
-    // "Please cancel the request", "please change the sponsor of my request".
-    let other = ["abandon", "abandon.any", "change", "correct", "set"];
-    if other
-        .iter()
-        .any(|class| find(class, early.clone()).is_some())
-    {
-        return None;
-    }
-    let apart = |found: &(usize, usize)| found.1 <= at || end <= found.0;
-    ["need", "open", "hand", "apply", "please", "ask.polite"]
-        .into_iter()
-        .filter_map(|class| find(class, early.clone()).filter(apart))
-        .min()
-        .map(|(from, _)| (from.min(at), end))
-}
-
-/// Whether a text gives orders to the program, or begins a line as if somebody else spoke.
-fn orders(text: &Text<'_>, languages: Languages<'_>) -> bool {
-    let mut languages = languages.to_vec();
-    if !languages.contains(&"en") {
-        languages.push("en");
-    }
-    let all = 0..text.words.len();
-    if PHRASES
-        .find("order", &text.words, all.clone(), &languages)
-        .is_some()
-    {
-        return true;
-    }
-    all.filter(|at| *at == 0 || text.gap(*at) >= Gap::End)
-        .any(|at| {
-            let Some(end) = PHRASES.at("speaker", &text.words, at, &languages) else {
-                return false;
-            };
-            let behind = text.before(end).trim_start();
-            let before = text.before(at).trim_end();
-            behind.starts_with([':', ']', '>', '}', '*']) || before.ends_with(['[', '<', '#', '{'])
-        })
 }

@@ -66,8 +66,8 @@ pub(crate) fn values(form: &[String]) -> impl Iterator<Item = &'static Form> {
     with(&VALUES, form).map(|(form, _)| form)
 }
 
-/// Whether a value says that somebody does not know.
-pub(crate) fn says_not_sure(form: &[String]) -> bool {
-    let not_sure = folds("not sure");
-    *form == not_sure || values(form).any(|f| *f == not_sure)
+/// Whether a value is called so, or by a word that means the same.
+pub(crate) fn says(form: &[String], what: &str) -> bool {
+    let what = folds(what);
+    *form == what || values(form).any(|f| *f == what)
 }

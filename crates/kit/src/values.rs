@@ -3,7 +3,9 @@
 use crate::fields::Fields;
 use crate::phrases::{Languages, PHRASES};
 use crate::words::{Gap, Text, Word};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// A value of a field that is named in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +46,19 @@ fn is_mistyped(word: &str, form: &str) -> bool {
 pub(crate) fn form_at(text: &Text<'_>, at: usize, form: &[String]) -> Option<usize> {
     let mut end = at;
     for part in form {
+        let torn = |end: usize| end > at && text.gap(end) > Gap::Pause;
+        // "risks and the compliance", "our people and our culture": articles between the words are not part of it.
+        let article = |end: usize| {
+            let word = text.words.get(end);
+            end > at && word.is_some_and(|w| is_determiner(&w.fold) && w.fold != *part)
+        };
+        for _ in 0..ARTICLES {
+            if article(end) && !torn(end) {
+                end += 1;
+            }
+        }
         let word: &Word = text.words.get(end)?;
-        let torn = end > at && text.gap(end) > Gap::Pause;
-        if torn || !is(&word.fold, part) {
+        if torn(end) || !is(&word.fold, part) {
             return None;
         }
         end += 1;
@@ -54,9 +66,22 @@ pub(crate) fn form_at(text: &Text<'_>, at: usize, form: &[String]) -> Option<usi
     (end > at).then_some(end)
 }
 
+/// So many articles may stand before a word of a form.
+const ARTICLES: usize = 2;
+
+/// Whether a word is an article, or says whose something is: `words/determiners.txt`.
+fn is_determiner(word: &str) -> bool {
+    static ALL: LazyLock<FxHashSet<String>> = LazyLock::new(|| {
+        let all = include_str!("../words/determiners.txt").lines();
+        all.map(crate::words::fold).collect()
+    });
+    ALL.contains(word)
+}
+
 /// The beginning by which forms are found.
 pub(crate) fn key(word: &str) -> String {
-    word.chars().take(INFLECTED - 1).collect()
+    const BEGINS: usize = 3;
+    word.chars().take(BEGINS).collect()
 }
 
 /// All values that a text names: of overlapping ones the longer.
@@ -103,6 +128,23 @@ fn denied(text: &Text<'_>, hit: &Hit, languages: Languages<'_>) -> bool {
         let word = text.words.get(i);
         word.is_some_and(|w| crate::language::is_small(&w.fold)) && text.gap(i) == Gap::None
     };
+    // "Growth, not so much."
+    let end = hit.words.end;
+    let behind = PHRASES.at("deny", &text.words, end, languages);
+    let nothing_else = |from: usize| {
+        let mut at = from;
+        while at < text.words.len() && text.gap(at) == Gap::None {
+            let word = text.words.get(at);
+            if !word.is_some_and(|w| crate::language::is_small(&w.fold)) {
+                return false;
+            }
+            at += 1;
+        }
+        true
+    };
+    if text.gap(end) == Gap::Pause && behind.is_some_and(nothing_else) {
+        return true;
+    }
     (hit.words.end..hit.words.end + REACH).any(|at| {
         let Some(end) = PHRASES.at("not", &text.words, at, languages) else {
             return false;
@@ -112,10 +154,43 @@ fn denied(text: &Text<'_>, hit: &Hit, languages: Languages<'_>) -> bool {
     })
 }
 
+/// Whether something else is meant rather than a hit: "rather useful than essential".
+fn outweighed(text: &Text<'_>, hit: &Hit, languages: Languages<'_>) -> bool {
+    const REACH: usize = 8;
+    let at = |class: &str, at: usize| PHRASES.at(class, &text.words, at, languages);
+    let whole = |from: usize| (from + 1..=hit.words.start).all(|i| text.gap(i) < Gap::End);
+    let Some(than) = hit.words.start.checked_sub(1) else {
+        return false;
+    };
+    let from = than.saturating_sub(REACH);
+    at("than", than) == Some(hit.words.start)
+        && (from..than).any(|i| at("rather", i).is_some() && whole(i))
+}
+
+/// Whether the clause says before a hit that it is not so: "I shouldn't call it mission-critical", "I don't think it is necessary".
+fn doubted(text: &Text<'_>, hit: &Hit, languages: Languages<'_>) -> bool {
+    const REACH: usize = 5;
+    let at = |class: &str, at: usize| PHRASES.at(class, &text.words, at, languages);
+    let mut from = hit.words.start;
+    while from > 0
+        && hit.words.start - from < REACH
+        && text.gap(from) == Gap::None
+        && at("and", from - 1).is_none()
+        && at("but", from - 1).is_none()
+        && at("instead", from - 1).is_none()
+    {
+        from -= 1;
+    }
+    (from..hit.words.start).any(|i| at("deny", i).is_some_and(|end| end <= hit.words.start))
+}
+
 /// Whether a hit is what is *not* meant: "not", "instead of" stand before it, with small words between at most.
 fn negated(text: &Text<'_>, hit: &Hit, languages: Languages<'_>) -> bool {
     const REACH: usize = 4;
-    if denied(text, hit, languages) {
+    if denied(text, hit, languages)
+        || doubted(text, hit, languages)
+        || outweighed(text, hit, languages)
+    {
         return true;
     }
     let from = hit.words.start.saturating_sub(REACH);

@@ -279,12 +279,15 @@ async fn keep(
             at: now,
         };
     let said = input.get("message").and_then(Value::as_str);
-    let said = said.filter(|said| !said.is_empty());
+    // An empty message changes nothing: neither it nor what was answered is remembered. What happened instead of a message is.
+    let happened = input.get("event").is_some_and(|event| !event.is_null());
+    let blank = said.is_some_and(|said| said.trim().is_empty()) && !happened;
+    let said = said.filter(|said| !said.trim().is_empty());
     let mut add: Vec<NewMessage> = said
         .map(|said| message(Role::User, said, None, None))
         .into_iter()
         .collect();
-    let replies = left.said.iter();
+    let replies = left.said.iter().filter(|_| !blank);
     add.extend(replies.map(|r| {
         message(
             Role::Assistant,

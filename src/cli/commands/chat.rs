@@ -81,14 +81,20 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
             given: with_all,
             out,
         };
-        match submit {
-            None => chat.until_quit().await,
+        let exit = match submit {
+            None => chat.until_quit().await?,
             Some(submit) => {
                 let reply = chat.turn(&submit).await?;
                 let exit = Exit::from_code(reply.exit_code);
-                out.answer(exit, || text(&reply), || json!(reply))
+                out.answer(exit, || text(&reply), || json!(reply))?
             }
+        };
+        // A conversation may go on another day, so a recording need not be at its end.
+        match &session.tape {
+            Some(tape) => tape.finish(false).map(|()| exit),
+            None => Ok(exit),
         }
+        .map_err(|e| CliError::failed(e.to_string()))
     };
     runtime::block_on_until(&session.cancel, talk)?
 }

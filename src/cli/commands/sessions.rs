@@ -5,7 +5,8 @@ use crate::cli::conversations::{local_key, postgres, session_error, store};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
-use crate::cli::{project, runtime};
+use crate::cli::{project, runtime, session};
+use crate::pack::NoPack;
 use agentctl_engine::nearest::nearest;
 use agentctl_host::files::{read_given_text, write_atomic};
 use agentctl_sessions::{
@@ -402,6 +403,11 @@ impl Kept<'_> {
     }
 
     async fn import(&self, args: &ImportArgs) -> Result<Exit, CliError> {
+        let known = crate::pack::names(self.root, &session::load_options(self.root, self.out)?);
+        if !known.contains(&args.pack) {
+            let name = args.pack.clone();
+            return Err(session::no_pack(&NoPack::Unknown { name, known }));
+        }
         let key = local_key(&args.pack, &args.session);
         let _held = self.held(&key).await?;
         let session = self.loaded(&key).await?;

@@ -403,12 +403,20 @@ fn packs() {
           --model-for <AGENT=MODEL>
               The model of one agent
 
+          --record <FILE>
+              Keep what the models and tools are asked and answer in a new file, without secrets; with
+              --replay: the old answers to what is asked now
+
+          --replay <FILE>
+              Take the models' answers from such a file; what is asked otherwise than there fails
+
     Examples:
       agentctl packs test
       agentctl packs test front-door --min 95
       agentctl packs test front-door happy.yaml --only German
       agentctl packs test front-door --report junit=packs.xml
-      agentctl packs test helpdesk ../more-dialogues.yaml --model anthropic::claude-sonnet-4-6
+      agentctl packs test helpdesk ../more.yaml --model anthropic::claude-sonnet-4-6 --record tape.json
+      agentctl packs test helpdesk ../more.yaml --replay tape.json
 
     Each dialogue is played in an empty folder that is deleted afterwards, with the offline model unless
     one is named.

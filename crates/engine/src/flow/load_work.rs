@@ -76,6 +76,9 @@ impl Steps<'_, '_> {
                     );
                 }
             }
+            if maps.is_empty() {
+                self.writes_what_it_must(n, &writes, what);
+            }
             self.reader.schema(n)
         });
         let verify = self.claims(node);
@@ -106,6 +109,20 @@ impl Steps<'_, '_> {
             reply_guard: reply_guard.map(String::into_boxed_str),
             calls: Arc::default(),
         })
+    }
+
+    /// A key of the answer that has the name of a field goes there: one that must be given and may not be written is never accepted.
+    fn writes_what_it_must(&mut self, contract: &Node, writes: &[String], what: &str) {
+        let required = contract.get("required").and_then(Node::as_list);
+        for key in required.into_iter().flatten() {
+            let field = key.as_text().unwrap_or_default();
+            if self.fields.contains_key(field) && !writes.iter().any(|name| name == field) {
+                self.add(
+                    key.place,
+                    format!("{what} must answer {field:?}, which is a field that it does not write: add it to `writes`, or give the key another name"),
+                );
+            }
+        }
     }
 
     fn conversation(&mut self, node: &Node) -> Option<ConversationSpec> {

@@ -246,6 +246,7 @@ steps:
     cases: [{case: one, when: 'true', means: m}]
   - {id: s8, agent: x, task: t, instructions: i, writes: [a, b], maps: {a: output.a, c: output.c}, contract: {type: object}}
   - {id: s9, set: {a: pack.nothing.x}}
+  - {id: s10, agent: x, task: t, instructions: i, writes: [a], contract: {type: object, required: [a, b], properties: {a: {}, b: {}}}}
 ";
     let problems = read(text).unwrap_err();
     let problems: Vec<&str> = problems
@@ -276,5 +277,6 @@ steps:
 19:110: the step "s8" writes "b", but its contract has no such property
 20:20: "a" has no writer "program", so `set` may not write it
 20:23: the expression `pack.nothing.x` reads the data "nothing", which the pack does not have
+21:87: the step "s10" must answer "b", which is a field that it does not write: add it to `writes`, or give the key another name
 "#);
 }

@@ -364,10 +364,10 @@ impl<'a> Driver<'a> {
             refusals.push(PatchRefusal {
                 field: field.clone(),
                 rule: "writes".into(),
-                message: format!(
-                    "this step writes {} and nothing else",
-                    step.writes.join(", ")
-                ),
+                message: match step.writes.as_slice() {
+                    [] => "this step writes no field".to_owned(),
+                    writes => format!("this step writes {} and nothing else", writes.join(", ")),
+                },
             });
         }
         for refusal in flow::check_patch(flow, &step.agent, state, &patch) {

@@ -30,6 +30,7 @@ pub(super) fn meant(
     let within = runs
         .iter()
         .find_map(said)
+        .or_else(|| set(reading, field))
         .filter(|_| reading.is_known(*before))?;
     let value = bounded(reading.text.said(within), field.max)?;
     Some(Found {
@@ -37,6 +38,21 @@ pub(super) fn meant(
         quote: value.clone(),
         value: Some(Value::String(value)),
     })
+}
+
+/// "Scratch that. Put down Nora Bell.": a name that is set while something is put right.
+fn set(reading: &Reading<'_>, field: &Field) -> Option<Range<usize>> {
+    const LONGEST: usize = 4;
+    let all = 0..reading.words().len();
+    if !field.is_short() || !reading.says("correct") {
+        return None;
+    }
+    let capital = |at: usize| reading.words().get(at).is_some_and(|w| w.capital);
+    all.filter_map(|at| PHRASES.at("set", reading.words(), at, reading.cx.languages))
+        .find_map(|from| {
+            let names = (from..from + LONGEST).take_while(|at| capital(*at)).count();
+            (names > 0).then_some(from..from + names)
+        })
 }
 
 /// "Not Paul but Paula", "Paula, not Paul": the old value is one that is known, so the field need not be named.

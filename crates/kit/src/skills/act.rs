@@ -2,9 +2,10 @@
 
 use crate::extract::Found;
 use crate::phrases::covered;
-use crate::reading::{Reading, What, question};
+use crate::reading::{Reading, What};
 use crate::skills::elicit::finds;
 use crate::task::{KitError, Scene, Task};
+use crate::wishes::question;
 use serde_json::{Value, json};
 
 /// What agrees, with what may stand beside it.

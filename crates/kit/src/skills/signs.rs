@@ -3,14 +3,15 @@
 use super::act::agrees;
 use crate::fields::{Field, free};
 use crate::phrases::{PHRASES, covered};
-use crate::reading::{Reading, What, question};
+use crate::reading::{Reading, What};
 use crate::skills::elicit::says_itself;
 use crate::task::{KitError, Scene};
+use crate::wishes::question;
 use serde_json::{Map, Value};
 use std::ops::Range;
 
 /// The names of the signs.
-pub(super) const SIGNS: [&str; 17] = [
+pub(super) const SIGNS: [&str; 18] = [
     "wish",
     "wants",
     "assent",
@@ -18,6 +19,7 @@ pub(super) const SIGNS: [&str; 17] = [
     "side_question",
     "about",
     "details",
+    "fills",
     "gives_up",
     "statement",
     "greeting",
@@ -59,6 +61,7 @@ impl<'s> Signs<'s> {
             "side_question" => self.asks() && !self.details && !reading.says("about"),
             "about" => reading.says("about"),
             "details" => self.details,
+            "fills" => self.fills() && !reading.orders,
             "gives_up" => reading.has(&What::GivesUp),
             "tells" => {
                 const MUCH: usize = 5;
@@ -92,6 +95,7 @@ impl<'s> Signs<'s> {
         const SAYS: usize = 3;
         const SAYS_BRIEFLY: usize = 2;
         const LEADS: usize = 3;
+        const LONG: usize = 12;
         let reading = &self.reading;
         let languages = reading.cx.languages;
         let words = reading.words();
@@ -100,26 +104,58 @@ impl<'s> Signs<'s> {
         let says = |within: &Range<usize>, but: Range<usize>| {
             reading.content(within.clone(), std::slice::from_ref(&but))
         };
+        // What is wanted may stand in the sentence beside it.
+        let all_says =
+            |but: Range<usize>| reading.content(0..words.len(), std::slice::from_ref(&but));
         reading.sentences.iter().any(|sentence| {
             let within = &sentence.words;
-            if ["query", "about", "abandon.any"]
+            // "…, can't a bot do that?"
+            let hoped = find("want.ask", within.clone()).filter(|_| sentence.asks);
+            let other = ["about", "abandon.any"]
                 .iter()
-                .any(|c| find(c, within.clone()).is_some())
-            {
+                .chain(hoped.is_none().then_some(&"query"))
+                .any(|c| find(c, within.clone()).is_some());
+            if other {
                 return false;
+            }
+            if let Some((at, end)) = hoped {
+                return all_says(at..end) >= SAYS;
             }
             let polite =
                 find("ask.polite", within.clone()).filter(|(at, _)| at - within.start <= 2);
-            let want = find("want", within.clone());
-            // "I'd like …, can you pass it on?" asks for something, and begins with what.
-            let leads = want.is_some_and(|(at, _)| at - within.start < LEADS);
+            // "I don't need anything today."
+            let denied = |at: &usize| {
+                let near = at.saturating_sub(2).max(within.start);
+                find("deny", near..*at).is_some_and(|(_, end)| end == *at)
+            };
+            let want = find("want", within.clone()).filter(|(at, _)| !denied(at));
+            // "The lamp is broken, could you see to it?"
+            let asked = find("ask.you", within.clone()).filter(|_| sentence.asks);
+            if let Some((at, _)) = asked {
+                let told = reading.content(0..at, &[]) >= SAYS;
+                let looks = PHRASES.at("ask", words, within.start, languages).is_some();
+                if told && !looks {
+                    return true;
+                }
+            }
+            // "I'd like …, can you pass it on?", "I was wondering if …" ask for something, and begin with what.
+            let leads = want.is_some_and(|(at, end)| {
+                let ask = PHRASES.at("ask", words, at, languages);
+                at - within.start < LEADS && ask.is_none_or(|ask| ask < end)
+            });
             let asks =
                 sentence.asks && polite.is_none() || question(&reading.text, sentence, languages);
-            if asks && !(leads && PHRASES.at("ask", words, within.start, languages).is_none()) {
+            let opens = PHRASES.at("ask", words, within.start, languages).is_some();
+            let wonders = want.is_some_and(|(at, _)| at == within.start);
+            if asks && !(leads && (!opens || wonders)) {
                 return false;
             }
             if let Some((at, end)) = want {
-                return says(within, at..end) >= SAYS;
+                let here = says(within, at..end);
+                let long = |i: usize| words.get(i).is_some_and(|w| w.fold.len() >= LONG);
+                // In German one word says what is two elsewhere.
+                let says = here + usize::from(within.clone().any(long));
+                return here > 0 && says.max(all_says(at..end)) >= SAYS;
             }
             let does = |at: usize| PHRASES.at("do", words, at, languages);
             let first = polite.map_or(within.start, |(_, end)| end);
@@ -136,6 +172,21 @@ impl<'s> Signs<'s> {
             let order = begins.or(ends.filter(|_| !sentence.asks));
             order.is_some_and(|(at, end)| says(within, at..end) >= SAYS_BRIEFLY)
         })
+    }
+
+    /// Whether it fills fields in by their names: two, or the one that takes what is said freely.
+    fn fills(&self) -> bool {
+        const SEVERAL: usize = 2;
+        let reading = &self.reading;
+        let named = reading.pieces.iter().filter_map(|(_, what)| match what {
+            What::Names(named) => Some(named.field),
+            _ => None,
+        });
+        let named: std::collections::BTreeSet<usize> = named.collect();
+        let found = says_itself(self.scene, reading);
+        let filled = found.iter().filter(|f| named.contains(&f.field)).count();
+        let free = free(reading.cx.fields);
+        filled >= SEVERAL || filled > 0 && free.is_some_and(|free| named.contains(&free))
     }
 
     fn is_only(&self, class: &'static str) -> bool {

@@ -28,6 +28,7 @@ use marks::Marks;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{
+    collections::VecDeque,
     fs::File,
     io::Write,
     path::{Path, PathBuf},
@@ -97,7 +98,19 @@ struct Inner {
     fault: Option<String>,
 }
 
-type Entries = IndexMap<String, Entry>;
+/// What was recorded, by agent, step and turn (or call): each turn of a conversation asks the same step again, so the same name holds
+/// its entries in the order in which they were made.
+type Entries = IndexMap<String, VecDeque<Entry>>;
+
+/// The next entry of a name; a name that has no more is gone.
+fn take(entries: &mut Entries, key: &str) -> Option<Entry> {
+    let queue = entries.get_mut(key)?;
+    let next = queue.pop_front();
+    if queue.is_empty() {
+        entries.shift_remove(key);
+    }
+    next
+}
 
 enum Mode {
     Write(File),
@@ -141,10 +154,9 @@ impl Tape {
         let arguments = serde_json::from_str(arguments).unwrap_or_else(|_| json!(arguments));
         let key = format!("{name} ({}) at {step}", result.call_id);
         let told = self.shaped(result.content.clone());
-        if let Mode::Renew(_, entries) = &inner.mode
-            && let Some(Entry::Tool { result: old, .. }) = entries.get(&key)
+        if let Mode::Renew(_, entries) = &mut inner.mode
+            && let Some(Entry::Tool { result: old, .. }) = take(entries, &key)
         {
-            let old = old.clone();
             inner.marks.bind(&old, &told);
         }
         let entry = Entry::Tool {
@@ -162,7 +174,7 @@ impl Tape {
         }
         let fault = match &mut inner.mode {
             Mode::Write(file) | Mode::Renew(file, _) => self.write(file, &entry).err(),
-            Mode::Follow(entries) => match entries.shift_remove(&key) {
+            Mode::Follow(entries) => match take(entries, &key) {
                 Some(recorded) if recorded == entry => None,
                 Some(recorded) => Some(format!(
                     "the tool call {name} at {step} went otherwise (- recorded, + now):\n{}",
@@ -187,7 +199,7 @@ impl Tape {
         {
             return Err(TapeError::Differs(format!(
                 "the run ended, and {} recorded calls were not made, the first one {left}",
-                entries.len()
+                entries.values().map(VecDeque::len).sum::<usize>()
             )));
         }
         Ok(())
@@ -283,7 +295,7 @@ impl Tape {
             return Room::Endless;
         };
         let key = model_key(&request.task.agent, &request.task.step, turn(request));
-        let Some(Entry::Model { asks, .. }) = entries.get(&key) else {
+        let Some(Entry::Model { asks, .. }) = entries.get(&key).and_then(VecDeque::front) else {
             return Room::Endless;
         };
         let calls = asks.get(SHORTENED).and_then(Value::as_array);
@@ -308,7 +320,7 @@ impl Tape {
             asks: recorded,
             answer,
             ..
-        }) = entries.shift_remove(&model_key(agent, step, turn))
+        }) = take(entries, &model_key(agent, step, turn))
         else {
             return Err(format!(
                 "the recording {} has no turn {turn} of {agent} at {step}",
@@ -367,7 +379,7 @@ fn entries(path: &Path) -> Result<Entries, TapeError> {
         path: path.to_owned(),
         reason,
     };
-    let mut entries = IndexMap::new();
+    let mut entries = Entries::new();
     let mut begun = false;
     for entry in serde_json::Deserializer::from_str(&text).into_iter::<Entry>() {
         let entry = entry.map_err(|e| broken(e.to_string()))?;
@@ -380,7 +392,7 @@ fn entries(path: &Path) -> Result<Entries, TapeError> {
             Entry::Tape { .. } => begun = true,
             _ if !begun => return Err(broken("it does not begin as a recording".into())),
             _ => {
-                entries.insert(key(&entry), entry);
+                entries.entry(key(&entry)).or_default().push_back(entry);
             }
         }
     }

@@ -107,6 +107,46 @@ fn a_recording_reads_well_and_holds_no_secret() {
     assert!(!text.contains("hunter2") && !text.contains(ID), "{text}");
 }
 
+/// Each turn of a conversation asks the same step anew.
+#[test]
+fn what_is_asked_at_one_step_again_and_again_is_answered_in_its_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tape.json");
+    let said = [
+        ("hello", "hi"),
+        ("and now?", "later"),
+        ("hello", "hi again"),
+    ];
+    let tape = Tape::record(&path, hide()).unwrap();
+    for (question, reply) in said {
+        tape.taped(&request(vec![user(question)]), &answer(reply))
+            .unwrap();
+        let told = result(json!({"heard": question}));
+        tape.tool("builder", "build", "get_workflow", "{}", &told);
+    }
+    let follow = |tape: &Tape, many: usize| -> Vec<String> {
+        let turns = said.iter().take(many).map(|(question, _)| {
+            let reply = tape.follow(&request(vec![user(question)])).unwrap().text;
+            let told = result(json!({"heard": question}));
+            tape.tool("builder", "build", "get_workflow", "{}", &told);
+            reply
+        });
+        turns.collect()
+    };
+    let tape = Tape::replay(&path, hide()).unwrap();
+    assert_eq!(follow(&tape, 3), ["hi", "later", "hi again"]);
+    tape.finish(true).unwrap();
+    let tape = Tape::replay(&path, hide()).unwrap();
+    assert_eq!(follow(&tape, 1), ["hi"]);
+    let left = tape.finish(true).unwrap_err().to_string();
+    assert!(left.contains("4 recorded calls were not made"), "{left}");
+    let new = dir.path().join("new.json");
+    let tape = Tape::renew(&path, &new, hide()).unwrap();
+    assert_eq!(follow(&tape, 3), ["hi", "later", "hi again"]);
+    let texts = [&path, &new].map(|path| std::fs::read_to_string(path).unwrap());
+    assert_eq!(texts[0], texts[1]);
+}
+
 #[test]
 fn a_replay_gives_the_answers_in_the_ids_of_now() {
     let dir = tempfile::tempdir().unwrap();

@@ -60,7 +60,7 @@ pub enum PacksCommand {
     Export(export::ExportArgs),
     /// Play the dialogues of a pack, and say which of their expectations hold
     #[command(
-        after_help = "Examples:\n  agentctl packs test\n  agentctl packs test front-door --min 95\n  agentctl packs test front-door happy.yaml --only German\n  agentctl packs test front-door --report junit=packs.xml\n  agentctl packs test helpdesk ../more-dialogues.yaml --model anthropic::claude-sonnet-4-6\n\nEach dialogue is played in an empty folder that is deleted afterwards, with the offline model unless one is named.\nExit code 0: enough of the expectations hold; 1: not enough; 2: a mistake in a file."
+        after_help = "Examples:\n  agentctl packs test\n  agentctl packs test front-door --min 95\n  agentctl packs test front-door happy.yaml --only German\n  agentctl packs test front-door --report junit=packs.xml\n  agentctl packs test helpdesk ../more.yaml --model anthropic::claude-sonnet-4-6 --record tape.json\n  agentctl packs test helpdesk ../more.yaml --replay tape.json\n\nEach dialogue is played in an empty folder that is deleted afterwards, with the offline model unless one is named.\nExit code 0: enough of the expectations hold; 1: not enough; 2: a mistake in a file."
     )]
     Test(test::TestArgs),
 }

@@ -1,8 +1,9 @@
 //! `agentctl packs test`: plays the dialogues of a pack, and says which of their expectations hold.
 
-use crate::cli::args::{ModelNames, ModelOptions};
+use crate::cli::args::ModelOptions;
 use crate::cli::conversations::turn_error;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::observer::TapeKeeper;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::runtime;
@@ -34,7 +35,7 @@ pub struct TestArgs {
     #[arg(long, value_name = "PERCENT", value_parser = clap::value_parser!(u8).range(0..=100), default_value = "100")]
     pub min: u8,
     #[command(flatten)]
-    pub model: ModelNames,
+    pub model: ModelOptions,
 }
 
 fn report(text: &str) -> Result<PathBuf, String> {
@@ -52,6 +53,13 @@ struct Ran {
 }
 
 pub fn test(root: &Path, args: &TestArgs, out: &Output) -> Result<Exit, CliError> {
+    let taped = args.model.record.is_some() || args.model.replay.is_some();
+    if taped && args.pack.is_none() {
+        return Err(
+            CliError::usage("a recording is of one pack, and none is named")
+                .hint("agentctl packs test PACK FILE --replay RECORDING"),
+        );
+    }
     let names = match &args.pack {
         Some(name) => vec![name.clone()],
         None => crate::pack::names(root, &session::load_options(root, out)?),
@@ -98,11 +106,12 @@ pub fn test(root: &Path, args: &TestArgs, out: &Output) -> Result<Exit, CliError
 }
 
 /// What the pack says offline, unless a model is named.
-fn model(names: &ModelNames) -> ModelNames {
-    match (&names.model, names.model_for.is_empty()) {
-        (None, true) => ModelOptions::offline().names,
-        _ => names.clone(),
+fn model(options: &ModelOptions) -> ModelOptions {
+    let mut options = options.clone();
+    if options.names.model.is_none() && options.names.model_for.is_empty() {
+        options.names = ModelOptions::offline().names;
     }
+    options
 }
 
 /// The files that were asked for, else all of the pack.
@@ -166,12 +175,13 @@ fn of_pack(
         let only = args.only.as_ref();
         only.is_none_or(|only| dialogue.name.contains(only.as_str()))
     };
+    let mut keeper = TapeKeeper::new(elsewhere.tape.clone());
     let work = async {
         let mut ran = Vec::new();
         for file in &files {
             let mut played = Vec::new();
             for dialogue in file.dialogues.iter().filter(wanted) {
-                let one = dialogues::play(&stage, dialogue).await;
+                let one = dialogues::play(&stage, dialogue, &mut keeper).await;
                 let one = one.map_err(|e| not_played(&e))?;
                 out.stream(&json!({"type": "packs.dialogue", "pack": name, "file": file.file, "dialogue": of_dialogue(&one)}))?;
                 played.push(one);
@@ -184,12 +194,21 @@ fn of_pack(
         }
         Ok(ran)
     };
-    runtime::block_on_until(&cancel, work)?
+    let ran = runtime::block_on_until(&cancel, work)??;
+    if let Some(tape) = &elsewhere.tape {
+        tape.finish(args.only.is_none())
+            .map_err(|e| CliError::failed(e.to_string()))?;
+    }
+    Ok(ran)
 }
 
 fn not_played(error: &NotPlayed) -> CliError {
     match error {
-        NotPlayed::Turn(error) => turn_error(error),
+        // Its folder is gone, so there is no run to go on with.
+        NotPlayed::Turn(error) => {
+            let told = turn_error(error);
+            CliError::new(told.exit, told.message)
+        }
         NotPlayed::Interrupted(cause) => {
             CliError::new(Exit::from(*cause), "interrupted; nothing of it is kept")
         }
