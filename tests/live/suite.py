@@ -1,7 +1,8 @@
 """The promises of agentctl on a real n8n, through each backend. Started by tests/live/run."""
 
 import datetime, json, os, pathlib, signal, time, unittest
-from served import BothWays, Served  # noqa: F401 # their tests are found here
+from exported import Called, Exported  # noqa: F401 # the tests of these are found here
+from served import BothWays, Served  # noqa: F401
 from support import COPY, Project, Proxy, Sink, api, call, children, environment, kill_n8n, n8n, servers, workflows
 
 

@@ -58,7 +58,23 @@ struct Plan {
     after: Workflow,
 }
 
+/// What a push came to.
+pub struct Pushed {
+    /// `created`, `updated`, `unchanged`, or what it would be.
+    pub what: &'static str,
+    pub id: Option<WorkflowId>,
+    /// The run that made it; None: nothing was changed.
+    pub run: Option<String>,
+    difference: Difference,
+}
+
 pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError> {
+    let pushed = pushed(root, args, out)?;
+    answer(out, args, &pushed)
+}
+
+/// The push itself, without its answer.
+pub fn pushed(root: &Path, args: &PushArgs, out: &Output) -> Result<Pushed, CliError> {
     let local = read(&args.file)?
         .ok_or_else(|| CliError::usage(format!("{} is not there", args.file.display())))?;
     let session = Session::open(root, &ModelOptions::offline(), out)?;
@@ -90,14 +106,12 @@ pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError
         if let Some(now) = stamped {
             follow(&args.file, &local, now)?;
         }
-        return answer(
-            out,
-            args,
+        return Ok(Pushed {
             what,
-            plan.now.as_ref().map(|now| &now.id),
-            None,
-            &difference,
-        );
+            id: plan.now.map(|now| now.id),
+            run: None,
+            difference,
+        });
     }
     if out.is_text() {
         // Before anything is asked or done.
@@ -111,15 +125,12 @@ pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError
     let (run_id, stored, created) = pushed.0;
     follow(&args.file, &local, &stored)?;
     drop(cancel);
-    let what = if created { "created" } else { "updated" };
-    answer(
-        out,
-        args,
-        what,
-        Some(&stored.id),
-        Some(&run_id),
-        &difference,
-    )
+    Ok(Pushed {
+        what: if created { "created" } else { "updated" },
+        id: Some(stored.id),
+        run: Some(run_id),
+        difference,
+    })
 }
 
 /// The workflow that the file is pushed over. A new one that is there already under this name and with this graph (a push that was killed
@@ -247,21 +258,20 @@ fn follow(file: &Path, local: &Local, stored: &Stored) -> Result<(), CliError> {
     })
 }
 
-fn answer(
-    out: &Output,
-    args: &PushArgs,
-    what: &str,
-    id: Option<&WorkflowId>,
-    run: Option<&str>,
-    difference: &Difference,
-) -> Result<Exit, CliError> {
+fn answer(out: &Output, args: &PushArgs, pushed: &Pushed) -> Result<Exit, CliError> {
+    let Pushed {
+        what,
+        id,
+        run,
+        difference,
+    } = pushed;
     let file: PathBuf = args.file.clone();
     out.answer(
         Exit::Complete,
         || {
             // Of a push that was made it stands above already.
             let mut text = if run.is_none() { diff_text(difference) } else { String::new() };
-            let id = id.map(|id| format!(" `{id}`")).unwrap_or_default();
+            let id = id.as_ref().map(|id| format!(" `{id}`")).unwrap_or_default();
             text.push_str(&format!("{}: {what}{id}\n", style(file.display()).bold()));
             if let Some(run) = run {
                 text.push_str(&format!("take it back with: agentctl undo {run}\n"));
