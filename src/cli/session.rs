@@ -7,6 +7,7 @@ use super::declared;
 use super::error::{CliError, Exit};
 use super::folder_trust;
 use super::model_choice::{self, Chosen};
+use super::other_packs::OtherPacks;
 use super::output::Output;
 use super::progress::plain_long;
 use super::remote;
@@ -39,7 +40,7 @@ use agentctl_n8n_tools::backend::{self, Backend, Choice, Offered};
 use agentctl_n8n_tools::library::Library;
 use agentctl_n8n_tools::requests::Requests;
 use agentctl_n8n_tools::{N8n, N8nTools};
-use agentctl_tools::{MCP, N8N as TOOL_OF_N8N, Tools};
+use agentctl_tools::{MCP, N8N as TOOL_OF_N8N, PACK as TOOL_OF_PACK, Packs, Tools};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -72,6 +73,8 @@ pub struct Given {
     pub orchestrator: Which,
     /// The folder of documents in place of the pack's own.
     pub folder: Option<PathBuf>,
+    /// It is talked with by another pack, and talks with no further one.
+    pub within: bool,
 }
 
 impl Session {
@@ -121,6 +124,7 @@ impl Session {
             models: kept.models,
             orchestrator: kept.orchestrator.map_or(Which::Default, Which::Named),
             folder: None,
+            within: false,
         };
         Self::with(root, pack, model, &given, out)
     }
@@ -175,6 +179,8 @@ impl Session {
             servers: servers.clone(),
             n8n: called,
             agents,
+            packs: (!given.within && talks_with_packs(&pack))
+                .then(|| OtherPacks::new(root, model, out) as Arc<dyn Packs>),
             root: Some(root),
             folder: given.folder.as_deref(),
         };
@@ -407,6 +413,13 @@ pub fn connected(
         true => backend_of(root, out, config).map(Some),
         false => Ok(None),
     }
+}
+
+/// Whether a tool of the pack is a conversation with another one.
+pub fn talks_with_packs(pack: &Pack) -> bool {
+    pack.tools
+        .values()
+        .any(|tool| tool.kind.name() == TOOL_OF_PACK)
 }
 
 /// What the tools of n8n work on.

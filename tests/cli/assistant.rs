@@ -303,13 +303,37 @@ fn as_workflows_of_n8n_it_has_no_error_and_only_the_task_is_the_models() {
     assert_eq!(checked.code, 0, "{}", checked.stdout);
 }
 
+/// Offline: the copilot is a pack of its own, with its own run and its own conversation.
+#[test]
+fn a_workflow_is_built_and_asked_about_in_the_callers_own_conversation() {
+    let project = Project::new();
+    let wish =
+        "Build a workflow: when a webhook is called, post its text to the Slack channel #support";
+    let built = asked(&project, &body(wish, "u-1", "c-1"), &[]);
+    assert_eq!(built["data"]["changed"], true, "{built}");
+    let made: Vec<_> = std::fs::read_dir(project.file("workflows"))
+        .unwrap()
+        .collect();
+    assert_eq!(made.len(), 1, "{built}");
+    let run = built["data"]["run"].as_str().unwrap();
+    let kept = project.run(&["runs", "show", run, "--output-format", "json"]);
+    assert_eq!(kept.code, 0, "{}", kept.stderr);
+    // Another user's conversation of the same name is about no workflow.
+    let other = asked(
+        &project,
+        &body("Change the workflow: rename the webhook", "u-2", "c-1"),
+        &[],
+    );
+    assert_ne!(other["data"]["changed"], true, "{other}");
+}
+
 #[test]
 fn its_tools_do_what_their_tests_say_and_are_found_by_their_words() {
     let project = Project::new();
     let ran = project.run(&["tools", "test", "--pack", PACK]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(
-        ran.stdout.ends_with("7 calls, 0 wrong, 0 left out\n"),
+        ran.stdout.ends_with("11 calls, 0 wrong, 0 left out\n"),
         "{}",
         ran.stdout
     );
