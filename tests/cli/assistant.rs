@@ -327,6 +327,72 @@ fn a_workflow_is_built_and_asked_about_in_the_callers_own_conversation() {
     assert_ne!(other["data"]["changed"], true, "{other}");
 }
 
+/// Of three tools that the role may use one step offers two: those with the words of what was said. The journal says so, with the scores.
+#[test]
+fn a_step_offers_the_best_of_many_tools_and_says_why() {
+    let project = Project::new();
+    assert_eq!(project.run(&["packs", "new", "desk"]).code, 0);
+    for (id, words) in [
+        (
+            "exchange_rates",
+            "Gives exchange rates of currencies. Use it when the user asks what a currency costs.",
+        ),
+        (
+            "opening_hours",
+            "Gives the opening hours of the office. Use it when the user asks when it is open.",
+        ),
+        (
+            "parking",
+            "Says where one may park. Use it when the user asks for a place to park.",
+        ),
+    ] {
+        project.write(
+            &format!("packs/desk/tools/{id}/tool.yaml"),
+            &format!("tool_id: {id}\nname: {id}\ndescription: {words}\nkind: http\neffect: reads\nhttp: {{method: GET, url: \"https://desk.example.com/{id}\", query: {{q: \"{{query}}\"}}}}\nparameters: {{query: {{type: string, required: true}}}}\n"),
+        );
+    }
+    let changed = |file: &str, before: &str, after: &str| {
+        let path = format!("packs/desk/agents/{file}");
+        let text = std::fs::read_to_string(project.file(&path)).unwrap();
+        assert!(text.contains(before), "{text}");
+        project.write(&path, &text.replacen(before, after, 1));
+    };
+    let tools = "exchange_rates, opening_hours, parking";
+    changed(
+        "helper.md",
+        "tools: load_skill",
+        &format!("tools: load_skill, {tools}"),
+    );
+    changed(
+        "policy.yaml",
+        "[read-skills]",
+        &format!("[read-skills, {tools}]"),
+    );
+    changed("policy.yaml", "limits:", "limits:\n  max_offered_tools: 2");
+    let said = project.run(&[
+        "chat",
+        "desk",
+        "When is the office open, and where can I park?",
+        "--output-format",
+        "json",
+    ]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let reply = said.json();
+    let run = reply["run_id"].as_str().unwrap();
+    let log = project.run(&["log", run, "--output-format", "json"]);
+    assert_eq!(log.code, 0, "{}", log.stderr);
+    let offered = log.stdout.split("tools_offered").nth(1).unwrap_or_default();
+    let names = |of: &str| {
+        ["exchange_rates", "opening_hours", "parking"].map(|name| of.find(&format!("\"{name}\"")))
+    };
+    let [rates, hours, parking] = names(offered);
+    assert!(
+        rates > hours && rates > parking && hours.is_some(),
+        "{}",
+        log.stdout
+    );
+}
+
 #[test]
 fn its_tools_do_what_their_tests_say_and_are_found_by_their_words() {
     let project = Project::new();
