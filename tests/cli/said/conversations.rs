@@ -193,7 +193,7 @@ fn tools_list_show_and_check() {
     exit code 2
     -- stderr --
     error: the pack has no tool "ask_nobody"
-    hint: its tools: ask_confluence, ask_gitlab, ask_jira, ask_sharepoint, ask_system, ask_trello, current_user_execute_tool, current_user_tools
+    hint: its tools: agent_workflows, ask_confluence, ask_gitlab, ask_jira, ask_sharepoint, ask_system, ask_trello, ask_workflows, build_workflow, current_user_execute_tool, current_user_tools, run_workflow
     "#);
     insta::assert_snapshot!(project.said("tools check --pack assistant"), @"
     exit code 0
