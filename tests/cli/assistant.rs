@@ -393,6 +393,14 @@ fn a_step_offers_the_best_of_many_tools_and_says_why() {
     );
 }
 
+/// What an agent of a system and the main agent do with their requests, what must hold of every reply, and workflows.
+#[test]
+fn its_dialogues_hold() {
+    let project = Project::new();
+    let ran = project.run(&["packs", "test", PACK]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+}
+
 #[test]
 fn its_tools_do_what_their_tests_say_and_are_found_by_their_words() {
     let project = Project::new();
