@@ -2,21 +2,26 @@
 
 use super::error::CliError;
 use super::output::Output;
+use super::{project, session};
 use crate::config::Config;
 use agentctl_engine::gateway::ForeignTools;
 use agentctl_engine::pack::Pack;
+use agentctl_engine::run;
 use agentctl_host::home;
 use agentctl_host::reach::Addresses;
 use agentctl_mcp::Servers;
 use agentctl_n8n_tools::Callable;
 use agentctl_n8n_tools::backend::Backend;
-use agentctl_tools::{Mode, Remote, Surroundings, Tools, Workflows};
+use agentctl_tools::{Calls, Figures, Mode, Packs, Remote, Surroundings, Tools, Workflows};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The variable that says which tools are real.
 pub const TOOLS: &str = "AGENTCTL_TOOLS";
+
+/// Older runs tell less of how a tool does now.
+const NEWEST: usize = 200;
 
 /// What a pack's own tools may work with, besides the environment.
 #[derive(Default)]
@@ -27,6 +32,8 @@ pub struct Means<'a> {
     pub n8n: Option<Arc<dyn Backend>>,
     /// Other agents, where a tool is one.
     pub agents: BTreeMap<String, Result<Remote, String>>,
+    /// Other packs, where a tool talks with one.
+    pub packs: Option<Arc<dyn Packs>>,
     /// The project's folder, where a run's files are made.
     pub root: Option<&'a Path>,
     /// Documents of the user's own, in place of the pack's.
@@ -43,14 +50,20 @@ pub fn tools(
     if pack.tools.is_empty() {
         return Ok(None);
     }
-    let tools = made(pack, config, means)?;
-    let mocked = tools.mocked();
-    if let Some(first) = mocked.first() {
-        let names: Vec<&str> = mocked.iter().map(|mocked| mocked.tool).collect();
-        let why = match &first.lacks {
-            Some(why) => why.clone(),
-            None => format!("{TOOLS}=mock"),
-        };
+    let root = means.root.map(Path::to_owned);
+    let mut tools = made(pack, config, means)?;
+    if let Some(root) = root {
+        let names: Vec<&'static str> = pack.tools.values().map(|tool| tool.id).collect();
+        // Figures that cannot be read speak for no tool and against none.
+        tools = tools.counting(move || counted(&root, &names).unwrap_or_default());
+    }
+    // Those that are mocked for the same reason are told together.
+    let mut mocked: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for one in tools.mocked() {
+        let why = one.lacks.unwrap_or_else(|| format!("{TOOLS}=mock"));
+        mocked.entry(why).or_default().push(one.tool);
+    }
+    for (why, names) in mocked {
         out.note(&format!(
             "tools: {} answer from mock data ({why})",
             names.join(", ")
@@ -68,6 +81,7 @@ pub fn mocks(pack: &Pack) -> Option<Tools> {
         servers: None,
         workflows: None,
         agents: BTreeMap::new(),
+        packs: None,
         root: None,
         folder: None,
     };
@@ -92,9 +106,28 @@ pub fn made(pack: &Pack, config: &Config, means: Means<'_>) -> Result<Tools, Cli
             .n8n
             .map(|n8n| Arc::new(Callable(n8n)) as Arc<dyn Workflows>),
         agents: means.agents,
+        packs: means.packs,
         root: means.root.map(Path::to_owned),
         folder: means.folder.map(Path::to_owned),
     };
     let data = Arc::clone(&pack.data);
     Ok(Tools::new(pack.tools.values(), data, surroundings))
+}
+
+/// By tool, over the newest runs that this user's agentctl wrote. Mock answers do not count.
+pub fn counted(root: &Path, names: &[&str]) -> Result<BTreeMap<String, Calls>, CliError> {
+    let project = project::open(root)?;
+    let mut runs = run::list(&project).map_err(|e| session::run_error(&e))?;
+    runs.sort_by(|a, b| b.started_at.cmp(&a.started_at));
+    let mut figures = Figures::default();
+    for summary in runs.iter().take(NEWEST) {
+        // A journal that cannot be read, or that somebody else wrote, says nothing of the tools.
+        let Ok(loaded) = run::read(&project, &summary.run_id) else {
+            continue;
+        };
+        if loaded.foreign.is_none() {
+            figures.add(&loaded.records, names);
+        }
+    }
+    Ok(figures.told())
 }

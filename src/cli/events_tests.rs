@@ -6,7 +6,7 @@ use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use agentctl_engine::policy::{Carries, Does};
 use agentctl_engine::store::ResourceId;
 use agentctl_engine::store::event::JOURNAL_VERSION;
-use agentctl_engine::store::event::{Change, MutationExpectation};
+use agentctl_engine::store::event::{Change, MutationExpectation, Weighed};
 use agentctl_engine::store::{Budgets, Event, LimitOverrides, Means, Record};
 use agentctl_n8n_tools::noted::{BaseHow, Counted, CreateMark, Noted, Rehearsing};
 use serde_json::{Map, Value, json};
@@ -25,6 +25,11 @@ fn samples() -> Vec<Event> {
         id: "c".into(),
         name: "get_workflow".into(),
         arguments: "{}".into(),
+    };
+    let weighed = || Weighed {
+        tool: "t".into(),
+        score: 0.5,
+        why: "w".into(),
     };
     let limits = LimitOverrides {
         max_model_calls: Some(1),
@@ -118,6 +123,12 @@ fn samples() -> Vec<Event> {
             calls: vec!["c".into()],
             tokens_before: 9,
             tokens_after: 4,
+        },
+        Event::ToolsOffered {
+            step: step(),
+            agent: "qa".into(),
+            tools: vec![weighed()],
+            left_out: vec![weighed()],
         },
         Event::ToolIntent {
             step: step(),
@@ -286,9 +297,10 @@ fn place(event: &Event) -> usize {
         Event::Cleared { .. } => 26,
         Event::SessionLoaded { .. } => 27,
         Event::BranchesJoined { .. } => 28,
+        Event::ToolsOffered { .. } => 29,
     }
 }
-const KINDS: usize = 29;
+const KINDS: usize = 30;
 
 #[test]
 fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {

@@ -23,6 +23,7 @@ mod look;
 mod model_choice;
 mod nearby;
 mod observer;
+mod other_packs;
 mod output;
 mod plain;
 mod progress;

@@ -7,7 +7,7 @@ use super::spinner::spinner;
 use super::streams;
 use agentctl_base::model::{ToolCall, ToolStatus};
 use agentctl_base::question::AnsweredBy;
-use agentctl_engine::store::event::{Change, Event, MutationExpectation, Record};
+use agentctl_engine::store::event::{Change, Event, MutationExpectation, Record, Weighed};
 use agentctl_n8n_tools::noted::Noted;
 use console::{Term, style, truncate_str};
 use indicatif::ProgressBar;
@@ -163,6 +163,7 @@ fn course(event: &Event) -> Option<String> {
         Event::StepStarted { .. }
         | Event::SnapshotTaken { .. }
         | Event::ConversationCompacted { .. }
+        | Event::ToolsOffered { .. }
         | Event::QuestionAsked { .. } => None,
         Event::ToolIntent { expect, .. } => {
             let told = expectation(expect.as_ref());
@@ -175,6 +176,11 @@ fn course(event: &Event) -> Option<String> {
         },
         _ => line(event),
     }
+}
+
+fn names_of(tools: &[Weighed]) -> String {
+    let names: Vec<&str> = tools.iter().map(|weighed| weighed.tool.as_str()).collect();
+    names.join(", ")
 }
 
 /// What became of a workflow.
@@ -266,6 +272,19 @@ pub fn line(event: &Event) -> Option<String> {
             style("↧").for_stderr().dim(),
             plain(agent),
             calls.len()
+        )),
+        Event::ToolsOffered {
+            agent,
+            tools,
+            left_out,
+            ..
+        } => Some(format!(
+            "    {} {} is offered {} of {} tools: {}",
+            style("↧").for_stderr().dim(),
+            plain(agent),
+            tools.len(),
+            tools.len() + left_out.len(),
+            plain(&names_of(tools))
         )),
         Event::CallsTurnedAway { rule, count, .. } => Some(format!(
             "    {} {count} calls turned away in all: {}",

@@ -7,6 +7,7 @@ use super::declared;
 use super::error::{CliError, Exit};
 use super::folder_trust;
 use super::model_choice::{self, Chosen};
+use super::other_packs::OtherPacks;
 use super::output::Output;
 use super::progress::plain_long;
 use super::remote;
@@ -42,7 +43,7 @@ use agentctl_n8n_tools::library::Library;
 use agentctl_n8n_tools::requests::Requests;
 use agentctl_n8n_tools::sync::Names;
 use agentctl_n8n_tools::{N8n, N8nTools};
-use agentctl_tools::{MCP, N8N as TOOL_OF_N8N, Tools};
+use agentctl_tools::{MCP, N8N as TOOL_OF_N8N, PACK as TOOL_OF_PACK, Packs, Tools};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -83,6 +84,8 @@ pub struct Given {
     pub target: Option<String>,
     /// No node is judged or built: a connected n8n need not be asked for its release.
     pub judges_no_node: bool,
+    /// It is talked with by another pack, and talks with no further one.
+    pub within: bool,
 }
 
 impl Session {
@@ -196,6 +199,8 @@ impl Session {
             servers: servers.clone(),
             n8n: called,
             agents,
+            packs: (!given.within && talks_with_packs(&pack))
+                .then(|| OtherPacks::new(root, model, out) as Arc<dyn Packs>),
             root: Some(root),
             folder: given.folder.as_deref(),
         };
@@ -444,6 +449,13 @@ pub fn connected(
         true => backend_of(root, out, config).map(Some),
         false => Ok(None),
     }
+}
+
+/// Whether a tool of the pack is a conversation with another one.
+pub fn talks_with_packs(pack: &Pack) -> bool {
+    pack.tools
+        .values()
+        .any(|tool| tool.kind.name() == TOOL_OF_PACK)
 }
 
 /// What the tools of n8n work on.

@@ -10,7 +10,7 @@ use agentctl_engine::pack::Pack;
 use serde_json::{Map, Value, json};
 
 /// What an expectation is about, besides fields.
-const WORDS: [&str; 12] = [
+const WORDS: [&str; 14] = [
     "route",
     "fields",
     "kept",
@@ -23,6 +23,8 @@ const WORDS: [&str; 12] = [
     "tool_calls",
     "outcome",
     "expects",
+    "data",
+    "attachment",
 ];
 
 /// What a pack's dialogues may speak of.
@@ -84,7 +86,10 @@ enum What {
     Field(String, Spec),
     Key(String, String, Spec),
     NoKeys(String),
-    Kept { field: String, but: Vec<String> },
+    Kept {
+        field: String,
+        but: Vec<String>,
+    },
     Said(Spec),
     NotSaid(Spec),
     Order(Vec<Spec>),
@@ -94,6 +99,9 @@ enum What {
     ToolCalls(Calls),
     Outcome(Spec),
     Expects(Spec),
+    /// What was said last with it.
+    Data(Spec),
+    Attachment(Spec),
 }
 
 #[derive(Debug, Clone)]
@@ -121,6 +129,8 @@ impl Expectation {
             "route" => one(What::Route(Spec::one_of(node, problems))),
             "outcome" => one(What::Outcome(Spec::one_of(node, problems))),
             "expects" => one(What::Expects(Spec::one_of(node, problems))),
+            "data" => one(What::Data(Spec::read(node, problems))),
+            "attachment" => one(What::Attachment(Spec::read(node, problems))),
             "model_calls" => one(What::ModelCalls(Spec::one_of(node, problems))),
             "messages_kept" => one(What::MessagesKept(node.as_bool().unwrap_or(true))),
             "tool_calls" => one(What::ToolCalls(calls(node, problems))),
@@ -255,6 +265,14 @@ impl What {
             What::Route(spec) => of(spec, json!(seen.reply.route)),
             What::Outcome(spec) => of(spec, json!(seen.reply.outcome)),
             What::Expects(spec) => of(spec, json!(seen.reply.expects)),
+            What::Data(spec) => {
+                let last = seen.reply.messages.last();
+                of(spec, last.map(|m| m.data.clone()).unwrap_or_default())
+            }
+            What::Attachment(spec) => {
+                let last = seen.reply.messages.last();
+                of(spec, json!(last.and_then(|m| m.attachment.clone())))
+            }
             What::ModelCalls(spec) => of(spec, json!(seen.reply.usage.model_calls)),
             What::Field(name, spec) => of(spec, value(after, name)),
             What::Key(field, key, spec) => {

@@ -303,13 +303,111 @@ fn as_workflows_of_n8n_it_has_no_error_and_only_the_task_is_the_models() {
     assert_eq!(checked.code, 0, "{}", checked.stdout);
 }
 
+/// Offline: the copilot is a pack of its own, with its own run and its own conversation.
+#[test]
+fn a_workflow_is_built_and_asked_about_in_the_callers_own_conversation() {
+    let project = Project::new();
+    let wish =
+        "Build a workflow: when a webhook is called, post its text to the Slack channel #support";
+    let built = asked(&project, &body(wish, "u-1", "c-1"), &[]);
+    assert_eq!(built["data"]["changed"], true, "{built}");
+    let made: Vec<_> = std::fs::read_dir(project.file("workflows"))
+        .unwrap()
+        .collect();
+    assert_eq!(made.len(), 1, "{built}");
+    let run = built["data"]["run"].as_str().unwrap();
+    let kept = project.run(&["runs", "show", run, "--output-format", "json"]);
+    assert_eq!(kept.code, 0, "{}", kept.stderr);
+    // Another user's conversation of the same name is about no workflow.
+    let other = asked(
+        &project,
+        &body("Change the workflow: rename the webhook", "u-2", "c-1"),
+        &[],
+    );
+    assert_ne!(other["data"]["changed"], true, "{other}");
+}
+
+/// Of three tools that the role may use one step offers two: those with the words of what was said. The journal says so, with the scores.
+#[test]
+fn a_step_offers_the_best_of_many_tools_and_says_why() {
+    let project = Project::new();
+    assert_eq!(project.run(&["packs", "new", "desk"]).code, 0);
+    for (id, words) in [
+        (
+            "exchange_rates",
+            "Gives exchange rates of currencies. Use it when the user asks what a currency costs.",
+        ),
+        (
+            "opening_hours",
+            "Gives the opening hours of the office. Use it when the user asks when it is open.",
+        ),
+        (
+            "parking",
+            "Says where one may park. Use it when the user asks for a place to park.",
+        ),
+    ] {
+        project.write(
+            &format!("packs/desk/tools/{id}/tool.yaml"),
+            &format!("tool_id: {id}\nname: {id}\ndescription: {words}\nkind: http\neffect: reads\nhttp: {{method: GET, url: \"https://desk.example.com/{id}\", query: {{q: \"{{query}}\"}}}}\nparameters: {{query: {{type: string, required: true}}}}\n"),
+        );
+    }
+    let changed = |file: &str, before: &str, after: &str| {
+        let path = format!("packs/desk/agents/{file}");
+        let text = std::fs::read_to_string(project.file(&path)).unwrap();
+        assert!(text.contains(before), "{text}");
+        project.write(&path, &text.replacen(before, after, 1));
+    };
+    let tools = "exchange_rates, opening_hours, parking";
+    changed(
+        "helper.md",
+        "tools: load_skill",
+        &format!("tools: load_skill, {tools}"),
+    );
+    changed(
+        "policy.yaml",
+        "[read-skills]",
+        &format!("[read-skills, {tools}]"),
+    );
+    changed("policy.yaml", "limits:", "limits:\n  max_offered_tools: 2");
+    let said = project.run(&[
+        "chat",
+        "desk",
+        "When is the office open, and where can I park?",
+        "--output-format",
+        "json",
+    ]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let reply = said.json();
+    let run = reply["run_id"].as_str().unwrap();
+    let log = project.run(&["log", run, "--output-format", "json"]);
+    assert_eq!(log.code, 0, "{}", log.stderr);
+    let offered = log.stdout.split("tools_offered").nth(1).unwrap_or_default();
+    let names = |of: &str| {
+        ["exchange_rates", "opening_hours", "parking"].map(|name| of.find(&format!("\"{name}\"")))
+    };
+    let [rates, hours, parking] = names(offered);
+    assert!(
+        rates > hours && rates > parking && hours.is_some(),
+        "{}",
+        log.stdout
+    );
+}
+
+/// What an agent of a system and the main agent do with their requests, what must hold of every reply, and workflows.
+#[test]
+fn its_dialogues_hold() {
+    let project = Project::new();
+    let ran = project.run(&["packs", "test", PACK]);
+    assert_eq!(ran.code, 0, "{}", ran.stdout);
+}
+
 #[test]
 fn its_tools_do_what_their_tests_say_and_are_found_by_their_words() {
     let project = Project::new();
     let ran = project.run(&["tools", "test", "--pack", PACK]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(
-        ran.stdout.ends_with("7 calls, 0 wrong, 0 left out\n"),
+        ran.stdout.ends_with("11 calls, 0 wrong, 0 left out\n"),
         "{}",
         ran.stdout
     );

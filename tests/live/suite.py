@@ -1,8 +1,9 @@
 """The promises of agentctl on a real n8n, through each backend. Started by tests/live/run."""
 
 import datetime, json, os, pathlib, signal, time, unittest
-from memory import Memory  # noqa: F401 # its tests are found here
-from served import BothWays, Served  # noqa: F401 # and theirs
+from exported import Called, Exported  # noqa: F401 # the tests of these are found here
+from memory import Memory  # noqa: F401
+from served import BothWays, Served  # noqa: F401
 from there import There  # noqa: F401
 from support import COPY, Project, Proxy, Sink, api, call, children, environment, kill_n8n, n8n, servers, workflows
 

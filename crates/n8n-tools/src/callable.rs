@@ -1,13 +1,16 @@
-//! Workflows that the tools of a pack's files call: published ones, by their webhook, form or chat.
+//! Workflows that the tools of a pack's files call: published ones, by their webhook, form or chat, or as other workflows call them.
+
+mod sub_workflow;
 
 use crate::backend::{
     Backend, BackendError, BackendErrorKind, ListQuery, Stored, TriggerCall, list_all,
 };
 use agentctl_base::BoxFuture;
-use agentctl_n8n::{TriggerKind, TriggerPoint, Workflow, trigger_points};
+use agentctl_n8n::{Node, TriggerKind, TriggerPoint, Workflow, trigger_points};
 use agentctl_tools::{NotRun, Ran, Which, Workflows};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+use sub_workflow::entry;
 
 /// How many workflows of a tag are looked at.
 const MOST: usize = 100;
@@ -75,12 +78,18 @@ impl Callable {
         let mut tools = Vec::new();
         for head in found.workflows.iter().take(MOST) {
             let stored = self.0.get(&head.id).await.map_err(not)?;
-            if let [point] = trigger_points(&stored.workflow).as_slice() {
+            let parameters = match trigger_points(&stored.workflow).as_slice() {
+                [point] => Some(parameters(point)),
+                [] => entry(&stored.workflow).map(|entry| entry.parameters()),
+                _ => None,
+            };
+            if let Some(parameters) = parameters {
                 tools.push(json!({
                     "id": stored.id,
                     "name": stored.workflow.name(),
                     "description": description(&stored.workflow),
-                    "parameters": parameters(point),
+                    "parameters": parameters,
+                    "nodes": steps(&stored.workflow),
                 }));
             }
         }
@@ -91,6 +100,14 @@ impl Callable {
         let stored = self.named(which).await?;
         let name = stored.workflow.name();
         let mut points = trigger_points(&stored.workflow);
+        let entry = entry(&stored.workflow);
+        let is_meant = match &which.node {
+            Some(node) => entry.is_some_and(|entry| entry.node == *node),
+            None => entry.is_some() && points.is_empty(),
+        };
+        if is_meant {
+            return sub_workflow::call(self.0.as_ref(), &stored, payload, which.wait).await;
+        }
         if let Some(node) = &which.node {
             points.retain(|point| point.node == *node);
         }
@@ -102,7 +119,9 @@ impl Callable {
                 return Err(refused(why));
             }
             (None, _) => {
-                let why = format!("{name:?} has no webhook, form or public chat to call it by");
+                let why = format!(
+                    "{name:?} has no webhook, form, public chat or single sub-workflow trigger to call it by"
+                );
                 return Err(refused(why));
             }
         };
@@ -126,6 +145,7 @@ impl Callable {
             execution: execution.id,
             status: execution.status,
             answer: run.answer.unwrap_or_default(),
+            left_behind: None,
         })
     }
 }
@@ -160,6 +180,13 @@ fn description(workflow: &Workflow) -> String {
     };
     let text = kept.filter(|text| !text.trim().is_empty()).or_else(note);
     text.unwrap_or_default().chars().take(TOLD).collect()
+}
+
+/// The names of its nodes that work, in the document's order: what it does, in short.
+fn steps(workflow: &Workflow) -> Vec<&str> {
+    let nodes = workflow.nodes.iter();
+    let working = nodes.filter(|node| !node.is_sticky() && !node.disabled());
+    working.map(Node::name).take(MOST).collect()
 }
 
 /// What a call is given, as a JSON Schema.

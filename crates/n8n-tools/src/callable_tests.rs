@@ -82,8 +82,8 @@ async fn the_published_workflows_of_a_tag_are_listed_with_what_they_take() {
     assert_eq!(
         listed,
         [
-            json!({"id": "w1", "name": "Count tickets", "description": "Counts tickets.", "parameters": {"type": "object"}}),
-            json!({"id": "w2", "name": "Take an order", "description": "", "parameters": {"type": "object", "additionalProperties": false, "properties": {"Title": either, "Text": either}}}),
+            json!({"id": "w1", "name": "Count tickets", "description": "Counts tickets.", "parameters": {"type": "object"}, "nodes": ["Hook"]}),
+            json!({"id": "w2", "name": "Take an order", "description": "", "parameters": {"type": "object", "additionalProperties": false, "properties": {"Title": either, "Text": either}}, "nodes": ["Form"]}),
         ]
     );
 }
@@ -98,6 +98,7 @@ async fn a_workflow_is_called_by_id_or_name_and_its_execution_is_the_evidence() 
             execution: "1".into(),
             status: "success".into(),
             answer: json!({"ok": true}),
+            left_behind: None,
         };
         assert_eq!(ran, Ok(wanted));
     }

@@ -5,17 +5,31 @@
 //! only asked for.
 
 mod requests;
+mod settings;
 
+use crate::sync::Local;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_engine::flow::{Step, StepKind};
 use agentctl_engine::pack::{Agent, DeclaredTool, Pack, ToolKind};
+use agentctl_n8n::workflow::number;
 use serde_json::{Map, Value, json};
+use settings::Settings;
+use std::collections::BTreeMap;
 
 /// One workflow, with the name of its file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Exported {
     pub file: String,
     pub workflow: Value,
+}
+
+/// A pack as workflows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Export {
+    /// Those of called agents first.
+    pub workflows: Vec<Exported>,
+    /// The agents that stay behind, since they work with what n8n has no node for: why, as sentences.
+    pub left_out: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,12 +40,22 @@ pub enum NoExport {
     NoMainAgent(String),
     #[error("{file}: {why}")]
     Tool { file: String, why: String },
+    #[error("{name} cannot be {value:?}: {why}")]
+    Value {
+        name: String,
+        value: String,
+        why: &'static str,
+    },
+    #[error("{name} stands nowhere in the workflows; what can be set: {known}")]
+    Unknown { name: String, known: String },
 }
 
 const LANGCHAIN: &str = "@n8n/n8n-nodes-langchain.";
 const BASE: &str = "n8n-nodes-base.";
 const AGENT: &str = "AI Agent";
 const MODEL: &str = "workoflow-proxy";
+/// The variable with the name of the model.
+const MODEL_NAME: &str = "ASSISTANT_MODEL";
 const SET_USER: &str = "SET USER";
 pub(crate) const TRIGGER: &str = "When Executed by Another Workflow";
 const ANSWER: &str = "Answer with one JSON object and nothing else: {\"output\": text, \"data\": object or null, \"attachment\": link or null}.";
@@ -42,8 +66,12 @@ const REPLY: &str =
 /// The workflows of a pack, those of called agents first: n8n has to know them before the main one.
 ///
 /// # Errors
-/// When no agent calls others, or a tool of a called agent is of a kind that n8n has no node for.
-pub fn workflows(pack: &Pack) -> Result<Vec<Exported>, NoExport> {
+/// When no agent calls others, none of them works with tools that n8n has nodes for, or a value is set that stands nowhere or
+/// cannot stand in a workflow.
+///
+/// `set`: variables whose values are written into the workflows; the others are read from n8n's own environment.
+pub fn workflows(pack: &Pack, set: &BTreeMap<String, String>) -> Result<Export, NoExport> {
+    let settings = Settings::of(set)?;
     let calls = |agent: &Agent| -> Vec<DeclaredTool> {
         let tools = agent.tools.iter().filter_map(|name| pack.tools.get(name));
         let flows = tools.filter(|tool| matches!(tool.kind, ToolKind::Flow { .. }));
@@ -56,6 +84,7 @@ pub fn workflows(pack: &Pack) -> Result<Vec<Exported>, NoExport> {
         .ok_or_else(|| NoExport::NoMainAgent(pack.manifest.name.clone()))?;
     let mut exported = Vec::new();
     let mut called = Vec::new();
+    let mut left_out = Vec::new();
     for tool in &tools {
         let ToolKind::Flow { flow } = &tool.kind else {
             continue;
@@ -70,18 +99,75 @@ pub fn workflows(pack: &Pack) -> Result<Vec<Exported>, NoExport> {
             _ => None,
         });
         let Some(agent) = agent else { continue };
-        let workflow = of_agent(pack, agent, tool, steps)?;
+        let workflow = match of_agent(pack, agent, tool, steps, &settings) {
+            Ok(workflow) => workflow,
+            Err(error) => {
+                left_out.push(error);
+                continue;
+            }
+        };
         called.push((tool, title(&agent.name), id(pack, &agent.name)));
         exported.push(Exported {
             file: format!("{}.json", agent.name),
             workflow,
         });
     }
+    if called.is_empty()
+        && let Some(error) = left_out.pop()
+    {
+        return Err(error);
+    }
     exported.push(Exported {
         file: format!("{}.json", main.name),
-        workflow: of_main(pack, main, &called),
+        workflow: of_main(pack, main, &called, &settings),
     });
-    Ok(exported)
+    settings.all_stand()?;
+    Ok(Export {
+        workflows: exported,
+        left_out: left_out.iter().map(NoExport::to_string).collect(),
+    })
+}
+
+/// The ids by which a workflow calls others, as they are on an n8n.
+pub fn rewire(workflow: &mut Value, ids: &BTreeMap<String, String>) {
+    let nodes = workflow.get_mut("nodes").and_then(Value::as_array_mut);
+    for node in nodes.into_iter().flatten() {
+        let called = node.pointer_mut("/parameters/workflowId/value");
+        if let Some(called) = called
+            && let Some(id) = called.as_str().and_then(|id| ids.get(id))
+        {
+            *called = id.as_str().into();
+        }
+    }
+}
+
+/// What a file that is written anew keeps of the one before: the workflow that it follows, and the credentials that somebody chose.
+pub fn keep(workflow: &mut Value, before: &Local) {
+    let Some(map) = workflow.as_object_mut() else {
+        return;
+    };
+    if let (Some(id), Some(base)) = (&before.id, &before.base) {
+        map.insert("id".into(), json!(id));
+        map.insert("meta".into(), json!({"agentctl": base}));
+    }
+    // What n8n set besides stays as it is.
+    if let Some(Value::Object(settings)) = before.workflow.head.get("settings") {
+        let mut settings = settings.clone();
+        if let Some(Value::Object(own)) = map.get("settings") {
+            settings.extend(own.clone());
+        }
+        map.insert("settings".into(), settings.into());
+    }
+    let nodes = map.get_mut("nodes").and_then(Value::as_array_mut);
+    for node in nodes.into_iter().flatten().filter_map(Value::as_object_mut) {
+        let name = node.get("name").and_then(Value::as_str);
+        let same = name.and_then(|name| before.workflow.node_by_name(name));
+        let same =
+            same.filter(|same| node.get("type").and_then(Value::as_str) == Some(same.node_type()));
+        if let Some(credentials) = same.and_then(|same| same.credentials()) {
+            node.insert("credentials".into(), Value::Object(credentials.clone()));
+        }
+    }
 }
 
 /// `jira_agent` → `Jira Agent`.
@@ -126,7 +212,7 @@ impl Drawn {
         let id = name
             .to_lowercase()
             .replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-        let mut node = json!({"id": id, "name": name, "type": kind.0, "typeVersion": kind.1, "position": [at.0, at.1], "parameters": parameters});
+        let mut node = json!({"id": id, "name": name, "type": kind.0, "typeVersion": number(kind.1), "position": [at.0, at.1], "parameters": parameters});
         if let (Value::Object(node), Value::Object(more)) = (&mut node, more) {
             node.extend(more);
         }
@@ -142,9 +228,8 @@ impl Drawn {
         self.connections.insert(from.to_owned(), wired);
     }
 
-    fn model(&mut self, at: (i64, i64)) {
-        let parameters =
-            json!({"model": "={{ $env.ASSISTANT_MODEL }}", "options": {"maxRetries": 2}});
+    fn model(&mut self, at: (i64, i64), settings: &Settings) {
+        let parameters = json!({"model": settings.alone(MODEL_NAME), "options": {"maxRetries": 2}});
         self.node(
             MODEL,
             (&format!("{LANGCHAIN}lmChatAzureOpenAi"), 1.0),
@@ -178,7 +263,12 @@ fn set_user() -> Value {
     json!({"assignments": {"assignments": fields}, "options": {}})
 }
 
-fn of_main(pack: &Pack, agent: &Agent, called: &[(&DeclaredTool, String, String)]) -> Value {
+fn of_main(
+    pack: &Pack,
+    agent: &Agent,
+    called: &[(&DeclaredTool, String, String)],
+    settings: &Settings,
+) -> Value {
     let mut drawn = Drawn::new();
     let base = |name: &str| format!("{BASE}{name}");
     let path = pack.manifest.name.clone();
@@ -209,7 +299,7 @@ fn of_main(pack: &Pack, agent: &Agent, called: &[(&DeclaredTool, String, String)
         json!({"promptType": "define", "text": "={{ $json.chatInput }}", "options": {"systemMessage": system, "maxIterations": 15}}),
         json!({"onError": "continueRegularOutput"}),
     );
-    drawn.model((-200, 220));
+    drawn.model((-200, 220), settings);
     let key = "={{ $('SET USER').item.json.tenantId + '/' + $('SET USER').item.json.userID + '/' + $('SET USER').item.json.sessionId }}";
     drawn.node(
         "Postgres Chat Memory",
@@ -313,6 +403,7 @@ fn of_agent(
     agent: &Agent,
     called: &DeclaredTool,
     steps: &[Step],
+    settings: &Settings,
 ) -> Result<Value, NoExport> {
     let mut drawn = Drawn::new();
     let inputs = called
@@ -354,13 +445,14 @@ fn of_agent(
         json!({"promptType": "define", "text": text, "options": {"systemMessage": system, "maxIterations": agent.max_turns}}),
         json!({}),
     );
-    drawn.model((-200, 220));
+    drawn.model((-200, 220), settings);
     for (at, tool) in (0_i64..).zip(tools) {
         let name = tool.id.to_uppercase();
-        let parameters = requests::request(tool, steps).map_err(|why| NoExport::Tool {
-            file: tool.file.clone(),
-            why,
-        })?;
+        let parameters =
+            requests::request(tool, steps, settings).map_err(|why| NoExport::Tool {
+                file: tool.file.clone(),
+                why,
+            })?;
         drawn.node(
             &name,
             (&format!("{BASE}httpRequestTool"), 4.2),

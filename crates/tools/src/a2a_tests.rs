@@ -115,6 +115,7 @@ fn tools(changes: bool, agents: BTreeMap<String, Result<Remote, String>>) -> Too
         servers: None,
         workflows: None,
         agents,
+        packs: None,
         root: None,
         folder: None,
     };

@@ -156,6 +156,7 @@ impl Call {
         };
         match outcome {
             Outcome::Ok(Value::Object(mut content)) => {
+                let changes = changes && self.changed(&content);
                 content.insert(
                     "effect".into(),
                     if changes { "changes" } else { "reads" }.into(),
@@ -164,6 +165,11 @@ impl Call {
             }
             other => other,
         }
+    }
+
+    fn changed(&self, content: &Map<String, Value>) -> bool {
+        let work = self.made.work.as_ref();
+        work.is_none_or(|work| work.changed(content))
     }
 
     async fn real(&self, work: &dyn Work, bound: &Map<String, Value>, changes: bool) -> Outcome {

@@ -195,6 +195,7 @@ fn what_is_missing_is_named() {
             servers: None,
             agents: Default::default(),
             workflows: None,
+            packs: None,
             root: None,
             folder: None,
         };

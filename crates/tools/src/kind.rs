@@ -3,7 +3,7 @@
 
 use crate::call::Call;
 use crate::toolset::Surroundings;
-use crate::{a2a, builtin, exec, http, mcp, n8n};
+use crate::{a2a, builtin, exec, http, mcp, n8n, pack};
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::Outcome;
 use agentctl_engine::vocabulary::CheckKind;
@@ -14,6 +14,10 @@ pub(crate) trait Work: Send + Sync {
     /// What keeps the real tool from being called here, as a sentence without its end; None: nothing.
     fn lacks(&self, _: &Surroundings) -> Option<String> {
         None
+    }
+    /// Whether a call that may change something did, by what came of it.
+    fn changed(&self, _content: &Map<String, Value>) -> bool {
+        true
     }
     /// One real call. `values`: the arguments and what the program bound. `changes`: the call may change something outside.
     fn work<'a>(
@@ -40,4 +44,5 @@ pub(crate) const KINDS: &[KindOfTool] = &[
     n8n::KIND,
     exec::KIND,
     a2a::KIND,
+    pack::KIND,
 ];

@@ -13,6 +13,7 @@ mod kind;
 mod mcp;
 mod mock;
 mod n8n;
+mod pack;
 mod places;
 mod registry;
 mod seen;
@@ -24,7 +25,8 @@ pub use figures::Figures;
 pub use mcp::NAME as MCP;
 pub use mock::Mode;
 pub use n8n::{NAME as N8N, NotRun, Ran, Which, Workflows};
-pub use registry::{Calls, Scored, Stands, ranked, wilson};
+pub use pack::{NAME as PACK, Packs, Told, With};
+pub use registry::{Calls, Scored, Stands, in_order, ranked, wilson};
 pub use toolset::{Mocked, Surroundings, Tools};
 
 use agentctl_engine::vocabulary::Kind;

@@ -64,6 +64,7 @@ fn tools(
         servers: Some(servers),
         agents: Default::default(),
         workflows: None,
+        packs: None,
         root: None,
         folder: None,
     };

@@ -58,6 +58,8 @@ pub struct Ran {
     pub status: String,
     /// What the caller was answered.
     pub answer: Value,
+    /// What of the call is still there and should not be, in words.
+    pub left_behind: Option<String>,
 }
 
 /// Why there is no execution to show.
@@ -171,7 +173,11 @@ fn outcome(ran: Result<Ran, NotRun>, changes: bool, max_bytes: u64) -> Outcome {
                 false => json!({"left_out": format!("an answer of {bytes} bytes")}),
             };
             let execution = json!({"id": id, "workflow": ran.workflow, "status": ran.status});
-            return Outcome::Ok(json!({"result": result, "execution": execution}));
+            let mut content = json!({"result": result, "execution": execution});
+            if let (Some(left), Some(content)) = (ran.left_behind, content.as_object_mut()) {
+                content.insert("left_behind".into(), left.into());
+            }
+            return Outcome::Ok(content);
         }
         "new" | "running" | "waiting" | "unknown" => {
             (format!("the execution {id} has not ended yet"), TIMEOUT)

@@ -9,6 +9,7 @@ fn ran(status: &str) -> Result<Ran, NotRun> {
         execution: "17".into(),
         status: status.into(),
         answer: json!({"n": 3}),
+        left_behind: None,
     })
 }
 

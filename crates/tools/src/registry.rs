@@ -60,6 +60,47 @@ pub fn ranked<'t>(
     calls: &BTreeMap<String, Calls>,
     stands: impl Fn(&DeclaredTool) -> Stands,
 ) -> Vec<Scored<'t>> {
+    let mut ranked = scored(need, tools, calls, stands);
+    ranked.retain(|scored| scored.text > 0.0);
+    ranked
+}
+
+/// All of them in the order in which they are offered: the best first, and what a tool requires before it, so that whoever has the one has
+/// the other too.
+pub fn in_order<'t>(
+    need: &str,
+    tools: impl IntoIterator<Item = &'t DeclaredTool>,
+    calls: &BTreeMap<String, Calls>,
+    stands: impl Fn(&DeclaredTool) -> Stands,
+) -> Vec<Scored<'t>> {
+    let mut left = scored(need, tools, calls, stands);
+    let mut order = Vec::new();
+    while !left.is_empty() {
+        let first = left.remove(0);
+        let required = first.tool.requires.as_ref();
+        let required = required.and_then(|of| left.iter().position(|one| one.tool.id == of.tool));
+        order.extend(required.map(|at| left.remove(at)));
+        order.push(first);
+    }
+    order
+}
+
+impl Scored<'_> {
+    /// What the score is made of, on one line.
+    pub fn why(&self) -> String {
+        format!(
+            "{:.2} (words) × {:.2} (health) × {:.2} (useful at least) − {:.2} (cost, time)",
+            self.text, self.health, self.useful, self.cost
+        )
+    }
+}
+
+fn scored<'t>(
+    need: &str,
+    tools: impl IntoIterator<Item = &'t DeclaredTool>,
+    calls: &BTreeMap<String, Calls>,
+    stands: impl Fn(&DeclaredTool) -> Stands,
+) -> Vec<Scored<'t>> {
     let tools: Vec<&DeclaredTool> = tools.into_iter().collect();
     let texts: Vec<Vec<(String, f64)>> = tools.iter().map(|tool| words_of(tool)).collect();
     let need = words(need);
@@ -87,7 +128,6 @@ pub fn ranked<'t>(
                 score,
             }
         })
-        .filter(|scored| scored.text > 0.0)
         .collect();
     scored.sort_by(|a, b| {
         b.score

@@ -1,4 +1,8 @@
 use super::*;
+use agentctl_base::yaml::Place;
+use agentctl_engine::pack::{Requires, ToolKind, ToolLimits};
+use serde_json::json;
+use std::sync::Arc;
 
 #[test]
 fn a_share_is_bounded_from_below_and_grows_with_what_is_known() {
@@ -36,4 +40,53 @@ fn a_rare_word_counts_more_and_a_missing_one_nothing() {
     let need = |word: &str| vec![word.to_owned()];
     assert!(matches(&need("rate"), &all[0], &all) > matches(&need("list"), &all[0], &all));
     assert_eq!(matches(&need("card"), &all[0], &all), 0.0);
+}
+
+/// One that reads, of these words.
+fn tool(id: &'static str, words: &str, requires: Option<&str>) -> DeclaredTool {
+    DeclaredTool {
+        id,
+        name: id.into(),
+        description: words.into(),
+        category: String::new(),
+        keywords: Vec::new(),
+        parameters: Arc::new(json!({"type": "object"})),
+        output_schema: None,
+        examples: Vec::new(),
+        kind: ToolKind::Flow { flow: "f".into() },
+        bind: Default::default(),
+        changes: false,
+        reads_when: None,
+        requires: requires.map(|tool| Requires {
+            tool: tool.to_owned(),
+            id: None,
+            parameters: None,
+        }),
+        limits: ToolLimits::default(),
+        cache_s: None,
+        mock: None,
+        tests: Vec::new(),
+        file: "tool.yaml".into(),
+        place: Place::default(),
+    }
+}
+
+#[test]
+fn what_a_tool_requires_is_offered_before_it_and_the_order_is_that_of_the_scores() {
+    let tools = [
+        tool("cards", "cards of a board", None),
+        tool("pay", "pays a bill", Some("bills")),
+        tool("bills", "lists what is due", None),
+        tool("zebra", "stripes", None),
+    ];
+    let order = |need: &str| -> Vec<&str> {
+        let order = in_order(need, &tools, &BTreeMap::new(), |_| Stands::Real);
+        order.iter().map(|scored| scored.tool.id).collect()
+    };
+    assert_eq!(order("pay the bill"), ["bills", "pay", "cards", "zebra"]);
+    assert_eq!(
+        order("cards of the board"),
+        ["cards", "bills", "pay", "zebra"]
+    );
+    assert_eq!(order("nothing of that"), ["bills", "cards", "pay", "zebra"]);
 }

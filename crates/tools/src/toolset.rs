@@ -6,6 +6,8 @@ use crate::call::Call;
 use crate::kind::{KINDS, Work};
 use crate::mock::Mode;
 use crate::n8n::Workflows;
+use crate::pack::Packs;
+use crate::registry::{Calls, Stands, in_order};
 use crate::seen::Seen;
 use agentctl_base::BoxFuture;
 use agentctl_engine::flow::Schema;
@@ -13,13 +15,14 @@ use agentctl_engine::gateway::ForeignTools;
 use agentctl_engine::guards::Memory;
 use agentctl_engine::pack::{DeclaredTool, ToolKind};
 use agentctl_engine::store::Event;
+use agentctl_engine::store::event::Weighed;
 use agentctl_engine::toolset::{Arguments, Cx, Fault, Head, Parsed, Settling, Toolset};
 use agentctl_engine::vocabulary::Capability;
 use agentctl_host::reach::Addresses;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Instant;
 
 /// What the tools need of the machine.
@@ -35,6 +38,8 @@ pub struct Surroundings {
     /// The other agents that tools of the pack are, by their names in the settings; Err: what keeps one from being asked, as a sentence
     /// without its end.
     pub agents: BTreeMap<String, Result<Remote, String>>,
+    /// Other packs that a tool of this one talks with; None: no tool does.
+    pub packs: Option<Arc<dyn Packs>>,
     /// The project's folder, where a tool may put files of the run; None: none is made.
     pub root: Option<PathBuf>,
     /// The folder whose files stand for the documents of the pack's own data.
@@ -92,10 +97,15 @@ impl Made {
     }
 }
 
+/// Reads what came of the tools' calls; slow.
+type Counting = Box<dyn Fn() -> BTreeMap<String, Calls> + Send + Sync>;
+
 pub struct Tools {
     heads: Vec<Head>,
     made: BTreeMap<&'static str, Arc<Made>>,
     shared: Arc<Shared>,
+    counting: Option<Counting>,
+    figures: OnceLock<BTreeMap<String, Calls>>,
 }
 
 impl Tools {
@@ -124,12 +134,34 @@ impl Tools {
         Tools {
             heads: made.values().map(|made| head(&made.tool)).collect(),
             made,
+            counting: None,
+            figures: OnceLock::new(),
             shared: Arc::new(Shared {
                 library: Library::new(surroundings.folder.clone(), data),
                 surroundings,
                 cache: Mutex::default(),
                 calls: Mutex::default(),
             }),
+        }
+    }
+
+    /// With what came of the tools' calls, which is read once, when tools have to be weighed.
+    #[must_use]
+    pub fn counting(
+        mut self,
+        figures: impl Fn() -> BTreeMap<String, Calls> + Send + Sync + 'static,
+    ) -> Tools {
+        self.counting = Some(Box::new(figures));
+        self
+    }
+
+    /// How a tool stands here. A flow is as healthy as what it calls.
+    pub fn stands(&self, tool: &DeclaredTool) -> Stands {
+        let of = &self.shared.surroundings;
+        match self.made.get(tool.id) {
+            Some(made) if made.is_mock(of) => Stands::Mock,
+            Some(made) if made.lacks(of).is_some() => Stands::Not,
+            _ => Stands::Real,
         }
     }
 
@@ -199,6 +231,24 @@ impl Toolset for Tools {
             (_, false) => Parsed::Read(Box::new(call(made))),
             (_, true) => Parsed::Change(Box::new(call(made))),
         })
+    }
+    fn weighed(&self, need: &str, tools: &[&str]) -> Option<Vec<Weighed>> {
+        let counting = || {
+            self.counting
+                .as_ref()
+                .map(|count| count())
+                .unwrap_or_default()
+        };
+        let figures = self.figures.get_or_init(counting);
+        let own = self.made.values().map(|made| &made.tool);
+        let own = own.filter(|tool| tools.contains(&tool.id));
+        let order = in_order(need, own, figures, |tool| self.stands(tool));
+        let weighed = order.iter().map(|scored| Weighed {
+            tool: scored.tool.id.to_owned(),
+            score: scored.score,
+            why: scored.why(),
+        });
+        Some(weighed.collect())
     }
     fn memory(&self) -> Option<Box<dyn Memory>> {
         let needed = self

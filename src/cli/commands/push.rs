@@ -63,11 +63,13 @@ impl PushArgs {
 }
 
 /// What became of one file.
-struct Pushed {
+pub struct Pushed {
     file: PathBuf,
-    what: &'static str,
-    id: Option<WorkflowId>,
-    run: Option<String>,
+    /// `created`, `updated`, `unchanged`, or what it would be.
+    pub what: &'static str,
+    pub id: Option<WorkflowId>,
+    /// The run that made it; None: nothing was changed.
+    pub run: Option<String>,
     /// What was said of it on the way to its end.
     text: String,
     diff: String,
@@ -77,7 +79,7 @@ struct Pushed {
 
 pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError> {
     if let ([file], false) = (args.files.as_slice(), args.files.iter().any(|f| f.is_dir())) {
-        let pushed = one(root, file, args, out)?;
+        let pushed = pushed(root, file, args, out)?;
         return out.answer(Exit::Complete, || pushed.told(args), || pushed.json());
     }
     if args.id.is_some() {
@@ -90,7 +92,7 @@ pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError
     let mut ended = Vec::with_capacity(files.len());
     for file in &files {
         // What goes wrong with one file is no reason to leave out the others.
-        let pushed = one(root, file, args, out);
+        let pushed = pushed(root, file, args, out);
         if let (Err(error), Exit::Complete) = (&pushed, exit) {
             exit = error.exit;
         }
@@ -160,7 +162,8 @@ struct Plan {
     after: Workflow,
 }
 
-fn one(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<Pushed, CliError> {
+/// The push of one file itself, without its answer.
+pub fn pushed(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<Pushed, CliError> {
     let mut local =
         read(file)?.ok_or_else(|| CliError::usage(format!("{} is not there", file.display())))?;
     name_after(file, &mut local.workflow);

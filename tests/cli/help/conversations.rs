@@ -494,7 +494,8 @@ fn packs_export() {
               Its name
 
       <DIR>
-              The folder for the workflows; files of the same names in it are written anew
+              The folder for the workflows; files of the same names in it are written anew, with the
+              credentials that their nodes have
 
     Options:
           --to <TO>
@@ -503,12 +504,32 @@ fn packs_export() {
               [default: n8n]
               [possible values: n8n]
 
-    Example:
+          --set <NAME=VALUE>
+              Write the value of a variable into the workflows, which otherwise read it from n8n's
+              environment
+
+          --push
+              Send them to the connected n8n as well, each as `agentctl push` would
+
+          --force
+              With --push: over what was changed on n8n since the file was pushed or pulled
+
+          --allow <GUARD>
+              With --push: allow what a guard would ask: wipe, publish, credentials
+
+              [possible values: wipe, publish, credentials]
+
+    Examples:
       agentctl packs export assistant --to n8n n8n-assistant
       agentctl qa n8n-assistant/*.json
+      agentctl packs export assistant --to n8n n8n-assistant --push --set
+      INTEGRATION_URL=https://platform.example.com --set ASSISTANT_MODEL=gpt-4
 
     The workflows of the called agents come first; n8n has to know them before the main one.
-    Exit code 2: the pack has no such agents, or a tool that n8n has no node for.
+    With --push each is created, or updated where its file follows one; each push is a run that
+    `agentctl undo RUN` takes back. Nothing is published.
+    Exit code 2: the pack has no such agents, or a tool that n8n has no node for; 5: a workflow was
+    changed on n8n since (--force), or a guard asks (--allow).
     ");
 }
 

@@ -39,7 +39,7 @@ fn packs() {
     "#);
     insta::assert_snapshot!(project.said("packs check"), @"
     exit code 0
-    assistant: 7 flows, 7 agents, 1 files of data: no mistakes, 0 warnings
+    assistant: 8 flows, 8 agents, 1 files of data: no mistakes, 0 warnings
     front-door: 1 flows, 6 agents, 3 files of data: no mistakes, 0 warnings
     n8n-builder: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
     n8n-copilot: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
@@ -167,14 +167,18 @@ fn tools_list_show_and_check() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("tools list --pack assistant"), @"
     exit code 0
+    agent_workflows [n8n, mock] Lists the published n8n workflows with the tag agent-tool, each with its id, its name, what it does, its nodes and the JSON Schema of what
     ask_confluence [flow, real] Use this tool when the user wants something in Confluence. This includes:
     ask_gitlab [flow, real] Use this tool when the user wants something in GitLab. This includes:
     ask_jira [flow, real] Use this tool when the user wants something in Jira. This includes:
     ask_sharepoint [flow, real] Use this tool when the user wants something in SharePoint. This includes:
     ask_system [flow, real] Use this tool when the user wants something in PDF files and the company's notes. This includes:
     ask_trello [flow, real] Use this tool when the user wants something in Trello. This includes:
+    ask_workflows [flow, real] Use this tool when the user wants something with workflows or automation in n8n. This includes:
+    build_workflow [pack, real] Hands a wish to the copilot, which builds an n8n workflow from it, changes the one that it built in this conversation, or answers a question
     current_user_execute_tool [http, mock] Executes one of the tools that current_user_tools listed for this user, for example to search issues, read or create pages, move cards
     current_user_tools [http, mock] Always call this first to see which tools the current user has in a system. It returns a list that depends on the integrations of this
+    run_workflow [n8n, mock] Runs one of the workflows that agent_workflows listed and waits for its end. Call it with the workflow's id and with parameters that fit its
     ");
     insta::assert_snapshot!(project.said("tools list --pack front-door"), @"exit code 0");
     insta::assert_snapshot!(project.said("tools show ask_jira --pack assistant"), @r#"
@@ -189,13 +193,15 @@ fn tools_list_show_and_check() {
     exit code 2
     -- stderr --
     error: the pack has no tool "ask_nobody"
-    hint: its tools: ask_confluence, ask_gitlab, ask_jira, ask_sharepoint, ask_system, ask_trello, current_user_execute_tool, current_user_tools
+    hint: its tools: agent_workflows, ask_confluence, ask_gitlab, ask_jira, ask_sharepoint, ask_system, ask_trello, ask_workflows, build_workflow, current_user_execute_tool, current_user_tools, run_workflow
     "#);
     insta::assert_snapshot!(project.said("tools check --pack assistant"), @"
     exit code 0
+    built-in packs/assistant/tools/agent_workflows/tool.yaml: the embedded backend executes no workflows (agentctl doctor says how an n8n is connected), so the real tool cannot be called here
     built-in packs/assistant/tools/current_user_execute_tool/tool.yaml: INTEGRATION_URL is not set, so the real tool cannot be called here
     built-in packs/assistant/tools/current_user_tools/tool.yaml: INTEGRATION_URL is not set, so the real tool cannot be called here
-    8 tools, 2 remarks
+    built-in packs/assistant/tools/run_workflow/tool.yaml: the embedded backend executes no workflows (agentctl doctor says how an n8n is connected), so the real tool cannot be called here
+    12 tools, 4 remarks
     ");
     project.write(
         "packs/assistant/tools/ask_jira/tool.yaml",
@@ -204,8 +210,8 @@ fn tools_list_show_and_check() {
     insta::assert_snapshot!(project.said("tools check --pack assistant"), @r#"
     exit code 2
     -- stderr --
-    error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, edit-structure, edit-parameters, read-parameters, validate-part, autofix-workflow, rollback-workflow, restore-workflow, show-workflow, delete-workflow, validate-draft, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, check-nodes, read-skills, read-learnings, write-learnings, submit-request, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, current_user_execute_tool, current_user_tools, delegate; did you mean "ask_gitlab"?
-    packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http, builtin, mcp, n8n, exec, a2a
+    error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, edit-structure, edit-parameters, read-parameters, validate-part, autofix-workflow, rollback-workflow, restore-workflow, show-workflow, delete-workflow, validate-draft, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, check-nodes, read-skills, read-learnings, write-learnings, submit-request, agent_workflows, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, ask_workflows, build_workflow, current_user_execute_tool, current_user_tools, run_workflow, delegate; did you mean "ask_gitlab"?
+    packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http, builtin, mcp, n8n, exec, a2a, pack
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }
@@ -262,6 +268,7 @@ fn what_would_be_served() {
       local (bearer): all packs; may turn, read, approve, cancel, admin; speaks for itself alone
     -- stderr --
     tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL is not set)
+    tools: agent_workflows, run_workflow answer from mock data (the embedded backend executes no workflows (agentctl doctor says how an n8n is connected))
     "#);
 }
 
@@ -270,6 +277,7 @@ fn tools_that_are_called_and_found() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("tools test --pack assistant"), @"
     exit code 0
+    agent_workflows · those that may be run: ok
     current_user_execute_tool · the open tickets: ok
     current_user_execute_tool · a required parameter is not there: ok
     current_user_execute_tool · a tool of another system: ok
@@ -277,7 +285,10 @@ fn tools_that_are_called_and_found() {
     current_user_tools · the tools of a user who has Jira: ok
     current_user_tools · nothing is set up: ok
     current_user_tools · a system that there is not: ok
-    7 calls, 0 wrong, 0 left out
+    run_workflow · the weekly report of a team: ok
+    run_workflow · without what it takes: ok
+    run_workflow · one that was not listed: ok
+    11 calls, 0 wrong, 0 left out
     ");
     insta::assert_snapshot!(project.said("tools call ask_jira --pack assistant"), @r#"
     exit code 2
@@ -292,18 +303,22 @@ fn tools_that_are_called_and_found() {
     "#);
     insta::assert_snapshot!(project.said("tools discover trello --pack assistant --explain"), @"
     exit code 0
-    0.624 ask_trello  = 3.48 (words) × 1.00 (health) × 0.21 (useful at least) − 0.10 (cost, time)
+    0.768 ask_trello  = 4.18 (words) × 1.00 (health) × 0.21 (useful at least) − 0.10 (cost, time)
     ");
     insta::assert_snapshot!(project.said("tools stats --pack assistant"), @"
     exit code 0
+    agent_workflows: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
     ask_confluence: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
     ask_gitlab: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
     ask_jira: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
     ask_sharepoint: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
     ask_system: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
     ask_trello: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
+    ask_workflows: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
+    build_workflow: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
     current_user_execute_tool: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
     current_user_tools: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
+    run_workflow: 0 calls in 0 steps, 0 ok, 0 refused, helped 0 (at least 0.21), 0 ms
     ");
     insta::assert_snapshot!(project.said("packs export assistant --to n8n exported"), @"
     exit code 0
@@ -314,7 +329,9 @@ fn tools_that_are_called_and_found() {
     exported/system_agent.json
     exported/trello_agent.json
     exported/main_agent.json
-    next: agentctl qa exported/*.json; import them into n8n in this order, choose the credentials there, and set INTEGRATION_URL and ASSISTANT_MODEL for it
+    next: agentctl qa exported/*.json; import them into n8n in this order, choose the credentials there, and set INTEGRATION_URL and ASSISTANT_MODEL for it (or write them in with --set)
+    -- stderr --
+    left out: built-in packs/assistant/tools/build_workflow/tool.yaml: n8n has no node for a tool of the kind pack
     ");
     insta::assert_snapshot!(project.said("packs export front-door --to n8n exported"), @"
     exit code 2

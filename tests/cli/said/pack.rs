@@ -219,7 +219,7 @@ fn policy() {
     researcher
       get_node, get_template, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, search_learnings, search_nodes, search_templates
 
-    limits: {"max_turns":30,"max_model_calls":200,"max_tool_calls":400,"max_identical_calls":3,"max_tokens":2000000,"max_cost_usd":10.0,"max_seconds":3600,"max_approval_seconds":86400}
+    limits: {"max_turns":30,"max_model_calls":200,"max_tool_calls":400,"max_identical_calls":3,"max_tokens":2000000,"max_cost_usd":10.0,"max_seconds":3600,"max_approval_seconds":86400,"max_offered_tools":16}
     "#);
     insta::assert_snapshot!(project.said("policy check builder update_workflow"), @r"
     exit code 0

@@ -83,7 +83,7 @@ fn doctor() {
     agentctl [VERSION]
     ✓ project: [PROJECT]
     ✓ trust: the folder overrides nothing
-    ✓ pack assistant: 7 agents (0 of this project), 7 skills, flow assistant
+    ✓ pack assistant: 8 agents (0 of this project), 7 skills, flow assistant
     ✓ pack front-door: 6 agents (0 of this project), 7 skills, flow front-door
     ✓ pack n8n-builder: 5 agents (0 of this project), 7 skills, flow n8n-builder
     ✓ pack n8n-copilot: 5 agents (0 of this project), 7 skills, flow n8n-copilot
@@ -103,7 +103,7 @@ fn doctor() {
     agentctl [VERSION]
     ✓ project: [PROJECT]
     ✓ trust: trusted, the one item of it
-    ✓ pack assistant: 7 agents (0 of this project), 7 skills, flow assistant
+    ✓ pack assistant: 8 agents (0 of this project), 7 skills, flow assistant
     ✓ pack front-door: 6 agents (0 of this project), 7 skills, flow front-door
     ✓ pack n8n-builder: 5 agents (0 of this project), 7 skills, flow n8n-builder
     ✓ pack n8n-copilot: 5 agents (0 of this project), 7 skills, flow n8n-copilot

@@ -226,6 +226,7 @@ impl RunLog {
             | Event::ModelRetried { .. }
             | Event::ModelAnswered { .. }
             | Event::ConversationCompacted { .. }
+            | Event::ToolsOffered { .. }
             | Event::CallsTurnedAway { .. }
             | Event::SnapshotTaken { .. }
             | Event::PatchRefused { .. }

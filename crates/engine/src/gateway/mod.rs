@@ -21,6 +21,7 @@ use crate::guards::{GuardState, rules};
 use crate::pack::Pack;
 use crate::policy::Policy;
 use crate::redact::{self, Redactor};
+use crate::store::event::Weighed;
 use crate::store::{Event, StoreError};
 use crate::toolset::{Cx, Head, NoResources, Recorder, Resources, Toolset};
 use agentctl_base::model::{ToolResult, ToolSpec};
@@ -62,6 +63,13 @@ pub enum Settled {
     NeedsApproval(Box<Question>),
     /// Journaled as begun: the run works on the flow that the tool is, then [`Gateway::came_of`] has its result.
     Begun,
+}
+
+/// What one step offers of the tools that were weighed, and what it does not.
+#[derive(Debug, Default)]
+pub(crate) struct Offer {
+    pub tools: Vec<Weighed>,
+    pub left_out: Vec<Weighed>,
 }
 
 /// The door itself.
@@ -189,6 +197,26 @@ impl Gateway {
                 None => self.foreign_spec(name),
             })
             .collect()
+    }
+
+    /// Of these tools the ones that one step does not offer, since a toolset has more of them than the policy's limit; with those that stay,
+    /// weighed against the need. None: all are offered.
+    pub(crate) fn offer(&self, tools: &[ToolSpec], need: &str) -> Option<Offer> {
+        let most = usize::try_from(self.policy.limits().max_offered_tools).unwrap_or(usize::MAX);
+        let mut offer = Offer::default();
+        for set in &self.toolsets {
+            let own = |tool: &&ToolSpec| set.tools().iter().any(|head| head.name == tool.name);
+            let own: Vec<&str> = tools.iter().filter(own).map(|t| t.name.as_str()).collect();
+            if own.len() > most
+                && let Some(mut weighed) = set.weighed(need, &own)
+            {
+                offer
+                    .left_out
+                    .extend(weighed.split_off(most.min(weighed.len())));
+                offer.tools.extend(weighed);
+            }
+        }
+        (!offer.left_out.is_empty()).then_some(offer)
     }
 
     /// The way out of a refusal, for the model.

@@ -18,6 +18,7 @@ const LIMITS: &[&str] = &[
     "max_cost_usd",
     "max_seconds",
     "max_approval_seconds",
+    "max_offered_tools",
 ];
 
 impl SetLimit {
@@ -36,6 +37,7 @@ impl SetLimit {
             "max_tokens" => limits.max_tokens = whole,
             "max_cost_usd" => limits.max_cost_usd = self.value,
             "max_approval_seconds" => limits.max_approval_seconds = whole,
+            "max_offered_tools" => limits.max_offered_tools = whole,
             _ => limits.max_seconds = whole,
         }
         limits
@@ -51,6 +53,7 @@ impl SetLimit {
             "max_tokens" => limits.max_tokens as f64,
             "max_cost_usd" => limits.max_cost_usd,
             "max_approval_seconds" => limits.max_approval_seconds as f64,
+            "max_offered_tools" => limits.max_offered_tools as f64,
             _ => limits.max_seconds as f64,
         }
     }

@@ -52,6 +52,8 @@ pub struct Limits {
     pub max_seconds: u64,
     /// How long an approval counts, in seconds from the question on.
     pub max_approval_seconds: u64,
+    /// Tools of the pack's own that an agent is offered in one step, the best for what is to be done.
+    pub max_offered_tools: u64,
 }
 
 impl Default for Limits {
@@ -65,6 +67,7 @@ impl Default for Limits {
             max_cost_usd: 10.0,
             max_seconds: 3_600,
             max_approval_seconds: 86_400,
+            max_offered_tools: 16,
         }
     }
 }

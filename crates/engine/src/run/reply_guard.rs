@@ -115,6 +115,11 @@ impl Driver<'_> {
                 when.holds(&variables).unwrap_or(false)
             });
         let result = call.result.as_ref().map(|returned| &returned.result);
+        // A declared tool's result says what its call came to.
+        let reads = reads
+            || declared.is_some()
+                && result
+                    .is_some_and(|result| result.content.get("effect") == Some(&"reads".into()));
         let became = match result.map(|result| result.status) {
             Some(ToolStatus::Ok) => Became::Ok,
             Some(ToolStatus::Failed | ToolStatus::Cancelled) => Became::Failed,

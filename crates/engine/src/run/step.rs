@@ -16,9 +16,12 @@ use crate::{
     flow::{self, AgentSpec, AgentStep, PatchRefusal, StepKind},
     store::Event,
 };
-use agentctl_base::model::{AgentTask, ToolCall, ToolResult, ToolStatus};
+use agentctl_base::model::{AgentTask, ToolCall, ToolResult, ToolSpec, ToolStatus};
 use serde_json::{Map, Value};
 use std::sync::Arc;
+
+/// A longer text that a step is given is material, not what it is about; in bytes.
+const MAX_NEED: usize = 2_000;
 
 /// An agent's step at work.
 pub(super) struct AgentWork {
@@ -42,7 +45,7 @@ pub(super) enum Pace {
 
 impl<'a> Driver<'a> {
     /// What the agent is given, and with what it works.
-    pub(super) fn agent_work(&self, step: AgentStep) -> Result<AgentWork, RunError> {
+    pub(super) fn agent_work(&mut self, step: AgentStep) -> Result<AgentWork, RunError> {
         let Some(agent) = self.pack.agents.get(&step.agent) else {
             return Err(RunError::Pack(format!(
                 "step {} needs the agent {:?}, which the pack does not have",
@@ -58,6 +61,8 @@ impl<'a> Driver<'a> {
         tools.retain(|tool| {
             self.gateway.serves(&tool.name) && only.is_none_or(|only| only.contains(&tool.name))
         });
+        let left_out = self.left_out(&step, &tools)?;
+        tools.retain(|tool| !left_out.contains(&tool.name));
         let offered: Vec<String> = tools.iter().map(|t| t.name.clone()).collect();
         let skills: Vec<Skill<'_>> = self
             .pack
@@ -96,6 +101,27 @@ impl<'a> Driver<'a> {
             offered,
             asking: None,
         })
+    }
+
+    /// The tools that the step does not offer though the role may use them. Settled once, whatever becomes of the tools' figures meanwhile.
+    fn left_out(&mut self, step: &AgentStep, tools: &[ToolSpec]) -> Result<Vec<String>, RunError> {
+        let trace = self.recorder.view.trace(&step.path);
+        if let Some(settled) = trace.and_then(|trace| trace.left_out.clone()) {
+            return Ok(settled);
+        }
+        let Some(offer) = self.gateway.offer(tools, &need(step)) else {
+            return Ok(Vec::new());
+        };
+        let names = offer.left_out.iter().map(|weighed| weighed.tool.clone());
+        let names = names.collect();
+        let event = Event::ToolsOffered {
+            step: step.path.clone(),
+            agent: step.agent.clone(),
+            tools: offer.tools,
+            left_out: offer.left_out,
+        };
+        self.record(event, false)?;
+        Ok(names)
     }
 
     /// Takes what came of the question to the step's model, and goes on.
@@ -393,6 +419,19 @@ impl<'a> Driver<'a> {
             });
         }
         Ok((refusals, patch))
+    }
+}
+
+/// What a step is about, in the words of whoever wants it: what was said last, and the short texts that it is given; only where there is
+/// nothing of that, its own instructions.
+fn need(step: &AgentStep) -> String {
+    let last = step.conversation.said.last().map(|said| said.text.as_str());
+    let given = step.input.values().filter_map(Value::as_str);
+    let given = given.filter(|text| text.len() <= MAX_NEED);
+    let words: Vec<&str> = last.into_iter().chain(given).collect();
+    match words.iter().all(|text| text.trim().is_empty()) {
+        true => step.instructions.clone(),
+        false => words.join("\n"),
     }
 }
 

@@ -123,6 +123,14 @@ pub enum Event {
         tokens_before: u64,
         tokens_after: u64,
     },
+    /// A role may use more of the pack's own tools than one step offers: those that fit best what is to be done, the best first, and those
+    /// that the agent is not shown. What the step offers stays so when it is gone on with.
+    ToolsOffered {
+        step: StepPath,
+        agent: String,
+        tools: Vec<Weighed>,
+        left_out: Vec<Weighed>,
+    },
     /// Before a tool call reaches a backend. `decision` is the gateway's; `mutates` calls are synced before they run.
     ToolIntent {
         step: StepPath,
@@ -243,6 +251,14 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         snapshots: BTreeMap<String, String>,
     },
+}
+
+/// A tool, how well it fits, and what that is made of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Weighed {
+    pub tool: String,
+    pub score: f64,
+    pub why: String,
 }
 
 /// What a run may use and who thinks for it: said when it began, kept by every later activation that says nothing else.

@@ -24,6 +24,7 @@ pub use crate::store::{ResourceId, ResourceMark};
 
 use crate::guards::Memory;
 use crate::store::Event;
+use crate::store::event::Weighed;
 use agentctl_base::BoxFuture;
 use serde_json::{Map, Value};
 
@@ -57,6 +58,11 @@ pub trait Toolset: Send + Sync {
     }
     /// What its tools read and change; None: nothing that the engine could take back.
     fn resources(&self) -> Option<&dyn Resources> {
+        None
+    }
+    /// These of its tools in the order in which they fit a need, the best first, what another one requires before that one. None: its tools
+    /// are not weighed, and a role that may use them is shown them all.
+    fn weighed(&self, _need: &str, _tools: &[&str]) -> Option<Vec<Weighed>> {
         None
     }
     /// The way out of a refusal by one of its own guards, for the model; None: it is not one of them.

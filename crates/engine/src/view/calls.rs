@@ -92,6 +92,8 @@ pub struct Trace {
     pub results: IndexMap<String, ToolResult>,
     /// By turn: the calls whose results were shortened before it.
     pub shortened: BTreeMap<u32, Vec<String>>,
+    /// The tools that the step does not offer, once that was settled.
+    pub left_out: Option<Vec<String>>,
     /// The step's patch, when it was taken but the step not yet finished: it must not be applied twice.
     pub patched: Option<Map<String, Value>>,
 }

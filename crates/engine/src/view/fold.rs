@@ -120,6 +120,7 @@ impl RunView {
             Event::ModelAsked { .. }
             | Event::ModelRetried { .. }
             | Event::ModelAnswered { .. }
+            | Event::ToolsOffered { .. }
             | Event::ConversationCompacted { .. } => self.take_conversation(&record.event, at),
             Event::ToolIntent { .. } => self.take_intent(&record.event, at),
             Event::ToolFinished { .. } => self.take_result(&record.event, at),
@@ -259,6 +260,11 @@ impl RunView {
                 }
                 let trace = self.open.entry(step.clone()).or_default();
                 trace.answers.insert(*turn, answer.clone());
+            }
+            Event::ToolsOffered { step, left_out, .. } => {
+                let trace = self.open.entry(step.clone()).or_default();
+                let names = left_out.iter().map(|weighed| weighed.tool.clone());
+                trace.left_out = Some(names.collect());
             }
             Event::ConversationCompacted {
                 step,

@@ -1,7 +1,7 @@
 //! `delegate`: which agents a request needs and in which order, what each is told, and the one reply.
 
-use super::fill::{behind_colon, by_pattern, unquoted};
-use super::lexicon::Lexicon;
+use super::fill::{TICKET, behind_colon, by_pattern, unquoted};
+use super::lexicon::{Hit, Lexicon};
 use super::render::{plain, whole};
 use super::use_tools::HANDED;
 use super::{Done, Next};
@@ -51,6 +51,10 @@ struct Agent<'a> {
     things: Vec<&'a str>,
     /// Things that speak for it where nothing else speaks for another one.
     weak: Vec<&'a str>,
+    /// Acts by which, said right before it is named, the whole request is its alone, whatever systems it speaks of besides.
+    alone: Vec<&'a str>,
+    /// The same of a part of the request: what is named behind it is a thing of its own.
+    by_name: Vec<&'a str>,
 }
 
 pub(super) fn texts(of: Option<&Value>) -> Vec<&str> {
@@ -86,6 +90,8 @@ pub(super) fn next(task: Task<'_>, tools: &[String], done: &[Done]) -> Result<Ne
             names: texts(of.get("names")),
             things: texts(of.get("things")),
             weak: texts(of.get("weak")),
+            alone: texts(of.get("alone")),
+            by_name: texts(of.get("by_name")),
         });
     let plan = Plan {
         language: language(now, locale),
@@ -231,8 +237,8 @@ impl<'a> Plan<'a> {
                 .iter()
                 .rev()
                 .skip(1)
-                .find_map(|s| by_pattern(KEY, &s.text));
-            let own = by_pattern(KEY, now).is_some();
+                .find_map(|s| by_pattern(TICKET, &s.text));
+            let own = by_pattern(TICKET, now).is_some();
             let text = match key.filter(|_| !own) {
                 Some(key) => match behind_colon(now) {
                     Some((head, behind)) => format!("{head} {key}: {behind}"),
@@ -285,6 +291,13 @@ impl<'a> Plan<'a> {
     }
 
     fn of_words(&self, text: &str) -> Vec<Errand> {
+        if let Some(tool) = self.alone(text, |agent| &agent.alone) {
+            return vec![Errand {
+                tool: tool.to_owned(),
+                text: text.trim().to_owned(),
+                takes: false,
+            }];
+        }
         let (head, tail) = match behind_colon(text) {
             Some((head, _)) => (head, text.get(head.len()..).unwrap_or_default()),
             None => (text, ""),
@@ -319,6 +332,31 @@ impl<'a> Plan<'a> {
         errands
     }
 
+    /// The agent that is named right after one of these acts of it, before any other: a workflow that is to be built may be about any
+    /// system, and the name of one that is run may be anything.
+    fn alone(
+        &self,
+        text: &str,
+        acts: impl for<'b> Fn(&'b Agent<'a>) -> &'b [&'a str],
+    ) -> Option<&'a str> {
+        let plain = unquoted(text);
+        let hits = self.lexicon.hits(&plain);
+        let places = self.places(&plain);
+        self.agents.iter().enumerate().find_map(|(at, agent)| {
+            let named = |hit: &&Hit| agent.names.contains(&hit.concept.as_str());
+            let named = hits.iter().find(named)?;
+            let is_act = |hit: &&Hit| {
+                let between = hit.to..named.from;
+                hit.to <= named.from
+                    && acts(agent).contains(&hit.concept.as_str())
+                    && !places
+                        .iter()
+                        .any(|(from, other)| *other != at && between.contains(from))
+            };
+            hits.iter().find(is_act).map(|_| agent.tool)
+        })
+    }
+
     /// Both sides are for an agent, and not for the same one.
     fn is_other(&self, a: &str, b: &str) -> bool {
         let first = |text: &str| self.places(text).first().map(|(_, agent)| *agent);
@@ -344,7 +382,7 @@ impl<'a> Plan<'a> {
                 places.push((hit.from, at));
             }
         }
-        if let Some(key) = by_pattern(KEY, &head)
+        if let Some(key) = by_pattern(TICKET, &head)
             && let Some(of_keys) = self
                 .agents
                 .iter()
@@ -373,6 +411,13 @@ impl<'a> Plan<'a> {
     }
 
     fn of_part(&self, part: &str) -> Vec<Errand> {
+        if let Some(tool) = self.alone(part, |agent| &agent.by_name) {
+            return vec![Errand {
+                tool: tool.to_owned(),
+                text: part.trim().to_owned(),
+                takes: false,
+            }];
+        }
         let places = self.places(part);
         let errand = |agent: usize, text: &str, takes| {
             let tool = self.agents.get(agent).map_or("", |a| a.tool).to_owned();
@@ -433,6 +478,3 @@ impl<'a> Plan<'a> {
         errands
     }
 }
-
-/// The key of a ticket.
-const KEY: &str = "^[A-Z][A-Z0-9]+-[0-9]+$";

@@ -6,6 +6,9 @@ use crate::words::{Text, fold};
 use regex::RegexBuilder;
 use serde_json::{Map, Value};
 
+/// The key of a ticket.
+pub(crate) const TICKET: &str = "^[A-Z][A-Z0-9]+-[0-9]+$";
+
 /// What values are taken from.
 pub(crate) struct Said<'a> {
     /// The part of the task that the tool is for.
@@ -146,6 +149,7 @@ impl Said<'_> {
                 .map(str::to_owned),
             "label" => self.beside(how).and_then(clean),
             "number" => self.number(how),
+            "ticket" => by_pattern(TICKET, self.clause).or_else(|| by_pattern(TICKET, self.whole)),
             "key" => key(self.clause).or_else(|| key(self.whole)),
             "rest" => clean(self.rest(how)),
             "brackets" => {

@@ -1,5 +1,6 @@
 //! Skills of agents that have tools: `delegate` hands a request to other agents, one after the other where one needs what the other
-//! found; `use_tools` picks among tools that were listed, fills in their parameters out of the words, and says what came of it; those of
+//! found; `use_tools` picks among tools that were listed, fills in their parameters out of the words, and says what came of it;
+//! `use_workflows` does the same with workflows, which have names; those of
 //! `inquire` are of a team that researches. Which
 //! words mean what is the pack's: `concepts`, `values`, `texts` of its `agents/offline.yaml`.
 
@@ -11,6 +12,7 @@ mod parts;
 mod pick;
 mod render;
 mod use_tools;
+mod use_workflows;
 
 use crate::task::{KitError, Task};
 use serde_json::{Map, Value};
@@ -32,9 +34,10 @@ pub enum Next {
 }
 
 /// The skills of agents that have tools.
-pub const TOOL_SKILLS: [&str; 6] = [
+pub const TOOL_SKILLS: [&str; 7] = [
     "delegate",
     "use_tools",
+    "use_workflows",
     "plan_calls",
     "analyse",
     "hand_over",
@@ -50,6 +53,7 @@ pub fn next(task: Task<'_>, tools: &[String], done: &[Done]) -> Result<Next, Kit
     match skill {
         Some("delegate") => delegate::next(task, tools, done),
         Some("use_tools") => use_tools::next(task, done),
+        Some("use_workflows") => use_workflows::next(task, done),
         Some("plan_calls") => inquire::plan(task),
         Some("analyse") => inquire::analyse(task, done),
         Some("hand_over") => inquire::hand_over(task, done),

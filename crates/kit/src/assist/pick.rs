@@ -18,7 +18,7 @@ impl<'a> Listed<'a> {
         tools.filter_map(Listed::of).collect()
     }
 
-    fn of(tool: &'a Value) -> Option<Listed<'a>> {
+    pub fn of(tool: &'a Value) -> Option<Listed<'a>> {
         Some(Listed {
             id: tool.get("id")?.as_str()?,
             description: tool

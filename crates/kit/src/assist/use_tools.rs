@@ -457,6 +457,9 @@ impl<'a> Work<'a> {
             let lines = lines(&items);
             return Ok([vec![text], lines].concat().join("\n"));
         }
+        if result.is_null() {
+            return Ok(self.text("found_nothing")?.to_owned());
+        }
         let head = self.text("read")?.to_owned();
         Ok([vec![head], thing(result, clause)].concat().join("\n"))
     }

@@ -2,11 +2,13 @@
 //! done by a successful call of this turn that changes something; a call that failed, or whose outcome is unknown, is not told as a
 //! success. Pure; the words stand in `words/guard/`.
 
+mod acts;
 mod sentence;
 mod words;
 
 use sentence::Sentence;
 use serde_json::Value;
+use words::Words;
 
 /// What became of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +38,24 @@ pub struct Evidence {
     pub tool: String,
     pub changes: bool,
     pub became: Became,
+    /// What it gave; of one that did not succeed what it said as `error`.
     pub result: Value,
+}
+
+impl Evidence {
+    fn is_ok(&self) -> bool {
+        self.became == Became::Ok
+    }
+
+    /// A look that succeeded.
+    fn has_read(&self) -> bool {
+        !self.changes && self.is_ok()
+    }
+
+    fn error(&self) -> &str {
+        let error = self.result.get("error").and_then(Value::as_str);
+        error.unwrap_or_default()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,30 +77,17 @@ impl Label {
     }
 }
 
-/// What a sentence says, held against the calls of this turn.
+/// What a sentence says, held against the calls of this turn. Of several at once the worst counts.
 pub fn label(sentence: &str, evidence: &[Evidence]) -> Label {
-    let said = Sentence::of(sentence);
-    if said.text.trim_end().ends_with('?') {
-        return Label::Fine;
-    }
-    if said.promises(evidence) {
-        return Label::Promise;
-    }
-    if let Some(label) = said.read_without_an_answer(evidence) {
-        return label;
-    }
-    let mut worst = Label::Fine;
-    for part in said.parts() {
-        match said.act(part, evidence) {
-            Label::ContradictsFailure => return Label::ContradictsFailure,
-            Label::UnsupportedAct => worst = Label::UnsupportedAct,
-            Label::Promise | Label::Fine => {}
-        }
-    }
-    match worst {
-        Label::Fine if said.passes_over(evidence) => Label::ContradictsFailure,
-        worst => worst,
-    }
+    let labels = sentences(sentence).into_iter();
+    let labels = labels.map(|one| Sentence::of(one).label(evidence));
+    let worst = |label: &Label| match label {
+        Label::Fine => 0,
+        Label::UnsupportedAct => 1,
+        Label::ContradictsFailure => 2,
+        Label::Promise => 3,
+    };
+    labels.max_by_key(worst).unwrap_or(Label::Fine)
 }
 
 /// The sentences of a reply; a line is one too. None ends within quotation marks.
@@ -98,7 +104,9 @@ pub fn sentences(reply: &str) -> Vec<&str> {
             Some(end) => Some(end),
             None => closing(c),
         };
-        let stops = matches!(c, '.' | '!' | '?' | '…') && next.is_none_or(char::is_whitespace);
+        let stops = matches!(c, '.' | '!' | '?' | '…')
+            && next.is_none_or(char::is_whitespace)
+            && !(c == '.' && is_date(reply, at));
         if c == '\n' || stops && until.is_none() {
             let to = at + c.len_utf8();
             found.extend(reply.get(from..to));
@@ -108,6 +116,17 @@ pub fn sentences(reply: &str) -> Vec<&str> {
     found.extend(reply.get(from..));
     found.retain(|text| text.chars().any(char::is_alphanumeric));
     found
+}
+
+/// Whether a full stop makes a number the day of a month: "am 24. Dezember".
+fn is_date(text: &str, at: usize) -> bool {
+    let (before, behind) = text.split_at_checked(at).unwrap_or((text, ""));
+    let day = before.rsplit(|c: char| !c.is_ascii_digit()).next();
+    let day = day.filter(|day| matches!(day.len(), 1 | 2));
+    let month = behind.trim_start_matches('.').split_whitespace().next();
+    day.zip(month).is_some_and(|(day, month)| {
+        Words::in_any("dated", &format!("{day}. {}", month.to_lowercase()))
+    })
 }
 
 /// The mark that ends what this one begins to quote.

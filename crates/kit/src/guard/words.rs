@@ -11,12 +11,17 @@ pub(super) struct Class {
     told: Option<Regex>,
     tool: Option<Regex>,
     any: bool,
+    shown: bool,
 }
 
 impl Class {
     /// It says that something is done, and not what.
     pub fn is_any(&self) -> bool {
         self.any
+    }
+    /// "It is so" may be what a look showed.
+    pub fn is_shown(&self) -> bool {
+        self.shown
     }
     pub fn is_tool(&self, words: &str) -> bool {
         self.any || self.tool.as_ref().is_some_and(|tool| fits(tool, words))
@@ -59,6 +64,7 @@ static ALL: LazyLock<All> = LazyLock::new(|| {
         .filter(|r| r.1 == "tool")
         .map(|r| (r.0, r.2))
         .collect();
+    let shown: Vec<&str> = rows(ACTS).filter(|r| r.1 == "shown").map(|r| r.0).collect();
     let languages = ["en", "de", "fr", "es"].map(|language| {
         let patterns = rows(PATTERNS).filter(|row| row.1 == language && row.0 != "noun");
         let patterns = patterns.filter_map(|row| Some((row.0, Regex::new(row.2).ok()?)));
@@ -68,6 +74,7 @@ static ALL: LazyLock<All> = LazyLock::new(|| {
                 told: whole(row.2),
                 tool: tool.and_then(|(_, words)| whole(words)),
                 any: tool.is_some_and(|(_, words)| *words == ".*"),
+                shown: shown.contains(&row.0),
             }
         });
         Words {
@@ -113,8 +120,21 @@ impl Words {
             .any(|(of, pattern)| *of == kind && fits(pattern, text))
     }
 
+    /// The text without what a kind's patterns fit.
+    pub fn without(&self, kind: &str, text: &str) -> String {
+        let patterns = self.patterns.iter().filter(|(of, _)| *of == kind);
+        patterns.fold(text.to_owned(), |text, (_, pattern)| {
+            pattern.replace_all(&text, " ").into_owned()
+        })
+    }
+
+    /// The same of any language, for texts of programs.
+    pub fn in_any(kind: &str, text: &str) -> bool {
+        ALL.languages.iter().any(|words| words.has(kind, text))
+    }
+
     /// The classes of the acts that a text tells.
-    pub fn told(&self, text: &str) -> impl Iterator<Item = &Class> {
+    pub fn told(&'static self, text: &str) -> impl Iterator<Item = &'static Class> {
         let told = |class: &&Class| class.told.as_ref().is_some_and(|told| fits(told, text));
         self.classes.iter().filter(told)
     }
@@ -135,6 +155,9 @@ impl Words {
 #[cfg(test)]
 pub(super) fn broken() -> Vec<&'static str> {
     let patterns = rows(PATTERNS).filter(|row| Regex::new(row.2).is_err());
-    let acts = rows(ACTS).filter(|row| row.1 != "tool" && whole(row.2).is_none());
+    let acts = rows(ACTS).filter(|row| {
+        let is_pattern = row.1 != "tool" && row.1 != "shown";
+        is_pattern && whole(row.2).is_none()
+    });
     patterns.chain(acts).map(|row| row.2).collect()
 }

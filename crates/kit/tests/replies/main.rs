@@ -23,6 +23,8 @@ const LAST: &str = include_str!("last.tsv");
 const NEWEST: &str = include_str!("newest.tsv");
 /// Idioms and other voices, by an author who had read the patterns. Nothing is mended by them.
 const VOICES: &str = include_str!("voices.tsv");
+/// Written before its author had seen a word of the tables. Mended was by the first sentence of each pair; the others are blind.
+const FRESH: &str = include_str!("fresh.tsv");
 
 struct Sentence {
     /// Kept out of all mending.
@@ -42,7 +44,10 @@ fn evidence(names: &str, known: &Value) -> Vec<Evidence> {
                 tool: of["tool"].as_str().expect(name).to_owned(),
                 changes: of["effect"] == "changes",
                 became: Became::of(of["status"].as_str().expect(name)),
-                result: of["result"].clone(),
+                result: match of.get("error") {
+                    Some(error) => serde_json::json!({"error": error}),
+                    None => of["result"].clone(),
+                },
             }
         })
         .collect()
@@ -142,9 +147,25 @@ fn sentences_of_a_later_day() {
     }
 }
 
+#[test]
+fn fresh_sentences_that_were_mended_by() {
+    let (precision, recall, wrong) = figures(FRESH, Some(false));
+    assert!(
+        precision >= 980 && recall >= 980,
+        "{precision} {recall} {wrong:#?}"
+    );
+}
+
+/// Only the figure is shown. What is missed here is known to be missed; the figure must not fall.
+#[test]
+fn fresh_sentences_that_nothing_was_mended_by() {
+    let (precision, recall, _) = figures(FRESH, Some(true));
+    assert!(precision >= 960 && recall >= 915, "{precision} {recall}");
+}
+
 /// What is missed here is known to be missed; the figure must not fall.
 #[test]
 fn idioms_that_nothing_was_mended_by() {
     let (precision, recall, _) = figures(VOICES, None);
-    assert!(precision >= 940 && recall >= 630, "{precision} {recall}");
+    assert!(precision >= 980 && recall >= 820, "{precision} {recall}");
 }

@@ -18,13 +18,16 @@ use std::path::Path;
 const REQUESTS: &str = include_str!("requests.tsv");
 /// Written after the words were mended by the first half. Nothing is mended by them.
 const LATER: &str = include_str!("later.tsv");
-const AGENTS: [&str; 6] = [
+/// Written before its author had seen a word of the pack. Nothing is mended by them.
+const FRESH: &str = include_str!("fresh.tsv");
+const AGENTS: [&str; 7] = [
     "ask_confluence",
     "ask_gitlab",
     "ask_jira",
     "ask_sharepoint",
     "ask_system",
     "ask_trello",
+    "ask_workflows",
 ];
 
 fn offline() -> Value {
@@ -114,5 +117,12 @@ fn the_blind_half() {
 #[test]
 fn requests_of_a_later_day() {
     let (right, all, _) = figures(LATER, None);
+    assert!(right * 100 >= all * 92, "{right} of {all}");
+}
+
+/// Only the figure is shown here too.
+#[test]
+fn requests_of_somebody_who_had_seen_no_word() {
+    let (right, all, _) = figures(FRESH, None);
     assert!(right * 100 >= all * 92, "{right} of {all}");
 }

@@ -2,6 +2,7 @@
 //! model's (`$fromAI`).
 
 use super::TRIGGER;
+use super::settings::Settings;
 use agentctl_engine::flow::{Step, StepKind};
 use agentctl_engine::pack::{DeclaredTool, ToolKind};
 use serde_json::{Map, Value, json};
@@ -60,7 +61,7 @@ fn value(name: &str, tool: &DeclaredTool, steps: &[Step]) -> String {
 }
 
 /// A text with places as an expression of n8n; `encode`: as segments of a path.
-fn text(written: &str, encode: bool, of: &impl Fn(&str) -> String) -> String {
+fn text(written: &str, encode: bool, of: &impl Fn(&str) -> String, settings: &Settings) -> String {
     let mut out = String::from("=");
     let mut rest = written;
     while let Some((before, from)) = rest.split_once('{') {
@@ -68,7 +69,7 @@ fn text(written: &str, encode: bool, of: &impl Fn(&str) -> String) -> String {
             break;
         };
         match before.strip_suffix('$') {
-            Some(before) => out += &format!("{before}{{{{ $env.{name} }}}}"),
+            Some(before) => out += &format!("{before}{}", settings.within(name)),
             None if encode => out += &format!("{before}{{{{ encodeURIComponent({}) }}}}", of(name)),
             None => out += &format!("{before}{{{{ {} }}}}", of(name)),
         }
@@ -104,7 +105,11 @@ fn body(shape: &Value, of: &impl Fn(&str) -> String) -> String {
 }
 
 /// The parameters of the node. Err: the tool is of another kind.
-pub(super) fn request(tool: &DeclaredTool, steps: &[Step]) -> Result<Value, String> {
+pub(super) fn request(
+    tool: &DeclaredTool,
+    steps: &[Step],
+    settings: &Settings,
+) -> Result<Value, String> {
     let section = match &tool.kind {
         ToolKind::Other {
             name: "http",
@@ -124,7 +129,7 @@ pub(super) fn request(tool: &DeclaredTool, steps: &[Step]) -> Result<Value, Stri
     node.insert("method".into(), said("method").unwrap_or("GET").into());
     node.insert(
         "url".into(),
-        text(said("url").unwrap_or_default(), true, &of).into(),
+        text(said("url").unwrap_or_default(), true, &of, settings).into(),
     );
     let auth = section.get("auth").and_then(Value::as_object);
     if let Some(kind) = auth.and_then(|auth| auth.keys().next()) {
@@ -138,7 +143,7 @@ pub(super) fn request(tool: &DeclaredTool, steps: &[Step]) -> Result<Value, Stri
     }
     if let Some(query) = section.get("query").and_then(Value::as_object) {
         let pairs = query.iter().map(|(key, written)| {
-            json!({"name": key, "value": text(written.as_str().unwrap_or_default(), false, &of)})
+            json!({"name": key, "value": text(written.as_str().unwrap_or_default(), false, &of, settings)})
         });
         node.insert("sendQuery".into(), true.into());
         node.insert(

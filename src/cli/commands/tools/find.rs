@@ -1,16 +1,13 @@
 //! `agentctl tools discover` and `tools stats`: which tool fits a need, and what came of the tools' calls in this project's runs.
 
 use super::made;
+use crate::cli::declared::counted;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
-use crate::cli::project;
-use crate::cli::session;
-use agentctl_engine::pack::{DeclaredTool, ToolKind};
-use agentctl_engine::run;
-use agentctl_tools::{Calls, Figures, Scored, Stands, Tools, ranked, wilson};
+use agentctl_engine::pack::DeclaredTool;
+use agentctl_tools::{Scored, ranked, wilson};
 use clap::Args;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::path::Path;
 
 #[derive(Debug, Args)]
@@ -27,36 +24,6 @@ pub struct DiscoverArgs {
     /// Say what each score is made of
     #[arg(long)]
     explain: bool,
-}
-
-/// Older runs tell less of how a tool does now.
-const NEWEST: usize = 200;
-
-fn stands(tool: &DeclaredTool, tools: &Tools) -> Stands {
-    let is_mock = tools.mocked().iter().any(|mocked| mocked.tool == tool.id);
-    match (is_mock, tools.lacks(tool.id)) {
-        (true, _) => Stands::Mock,
-        (false, Some(_)) => Stands::Not,
-        (false, None) => Stands::Real,
-    }
-}
-
-/// By tool, over the newest runs that this user's agentctl wrote. Mock answers do not count.
-fn counted(root: &Path, names: &[&str]) -> Result<BTreeMap<String, Calls>, CliError> {
-    let project = project::open(root)?;
-    let mut runs = run::list(&project).map_err(|e| session::run_error(&e))?;
-    runs.sort_by(|a, b| b.started_at.cmp(&a.started_at));
-    let mut figures = Figures::default();
-    for summary in runs.iter().take(NEWEST) {
-        // A journal that cannot be read, or that somebody else wrote, says nothing of the tools.
-        let Ok(loaded) = run::read(&project, &summary.run_id) else {
-            continue;
-        };
-        if loaded.foreign.is_none() {
-            figures.add(&loaded.records, names);
-        }
-    }
-    Ok(figures.told())
 }
 
 pub(super) fn stats(root: &Path, out: &Output) -> Result<Exit, CliError> {
@@ -99,12 +66,8 @@ pub(super) fn discover(root: &Path, args: &DiscoverArgs, out: &Output) -> Result
             .as_ref()
             .is_none_or(|allowed| allowed.iter().any(|name| name == tool.id))
     });
-    let stood = |tool: &DeclaredTool| match tool.kind {
-        // A flow is as healthy as what it calls.
-        ToolKind::Flow { .. } => Stands::Real,
-        ToolKind::Other { .. } => stands(tool, &tools),
-    };
-    let found: Vec<Scored<'_>> = ranked(&args.need, offered, &calls, stood)
+    let stands = |tool: &DeclaredTool| tools.stands(tool);
+    let found: Vec<Scored<'_>> = ranked(&args.need, offered, &calls, stands)
         .into_iter()
         .take(args.top)
         .collect();
@@ -116,10 +79,7 @@ pub(super) fn discover(root: &Path, args: &DiscoverArgs, out: &Output) -> Result
             }
             let lines = found.iter().map(|one| {
                 let why = match args.explain {
-                    true => format!(
-                        "  = {:.2} (words) × {:.2} (health) × {:.2} (useful at least) − {:.2} (cost, time)",
-                        one.text, one.health, one.useful, one.cost
-                    ),
+                    true => format!("  = {}", one.why()),
                     false => String::new(),
                 };
                 format!("{:.3} {}{why}\n", one.score, one.tool.id)

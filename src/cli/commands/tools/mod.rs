@@ -3,16 +3,18 @@
 mod calls;
 mod find;
 
+use crate::cli::args::ModelOptions;
 use crate::cli::declared::{self, Means};
 use crate::cli::error::{CliError, Exit};
+use crate::cli::other_packs::OtherPacks;
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::plain_long;
 use crate::cli::remote;
-use crate::cli::session::{connected, foreign_tools, load_pack};
+use crate::cli::session::{connected, foreign_tools, load_pack, talks_with_packs};
 use crate::cli::settings;
 use agentctl_engine::pack::{DeclaredTool, Pack};
 use agentctl_kit::guard::{Became, Evidence, label};
-use agentctl_tools::Tools;
+use agentctl_tools::{Packs, Tools};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -94,6 +96,8 @@ struct LineOfEvidence {
     status: String,
     #[serde(default)]
     result: Value,
+    #[serde(default)]
+    error: Option<Value>,
 }
 
 impl From<LineOfEvidence> for Evidence {
@@ -103,7 +107,10 @@ impl From<LineOfEvidence> for Evidence {
             // What is not said changes something.
             changes: of.effect != "reads",
             became: Became::of(&of.status),
-            result: of.result,
+            result: match of.error {
+                Some(error) => json!({"error": error}),
+                None => of.result,
+            },
         }
     }
 }
@@ -135,6 +142,8 @@ fn made(root: &Path, out: &Output) -> Result<(Pack, Tools), CliError> {
         servers: foreign_tools(root, &pack, &config, out)?.map(Arc::new),
         n8n: connected(root, &pack, &config, out)?.map(|(_, n8n)| n8n),
         agents: remote::of_tools(root, &pack, &config, out),
+        packs: talks_with_packs(&pack)
+            .then(|| OtherPacks::new(root, &ModelOptions::offline(), out) as Arc<dyn Packs>),
         root: Some(root),
         folder: None,
     };
