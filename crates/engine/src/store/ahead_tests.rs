@@ -32,7 +32,7 @@ fn written(dir: &Path) -> (Vec<u8>, Marks) {
             call_id: format!("c{n}"),
             name: "look".into(),
             status: ToolStatus::Ok,
-            content: json!({"n": n, "text": "é".repeat(if n % 97 == 0 { 50_000 } else { n % 700 })}),
+            content: json!({"n": n, "text": "é".repeat(if n.is_multiple_of(97) { 50_000 } else { n % 700 })}),
         }),
         change: None,
     };

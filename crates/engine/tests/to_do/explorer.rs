@@ -161,8 +161,8 @@ impl Explorer {
 
     /// The run that was begun, if a record of it is there.
     fn run(&self, world: &World) -> Option<(String, Vec<Record>, RunReport)> {
-        let runs = self.house.project.run_ids().unwrap().into_iter();
-        let run = runs.filter(|run| !world.rivals.contains(run)).next_back()?;
+        let mut runs = self.house.project.run_ids().unwrap().into_iter();
+        let run = runs.rfind(|run| !world.rivals.contains(run))?;
         let mut records = Vec::new();
         let keep = &mut |record: &Record| records.push(record.clone());
         let report = show(&self.house.project, &self.house.pack, &run, keep).ok()?;
