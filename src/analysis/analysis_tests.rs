@@ -54,7 +54,8 @@ impl Tape {
                 id: id.clone(),
                 name: tool.into(),
                 arguments: args.to_string(),
-            },
+            }
+            .into(),
             decision: Decision::Allow { rule: "t".into() },
             mutates: change.is_some(),
             expect: None,
@@ -68,7 +69,8 @@ impl Tape {
                 name: tool.into(),
                 status,
                 content,
-            },
+            }
+            .into(),
             change: change
                 .filter(|_| status == ToolStatus::Ok)
                 .map(|created| Change {
@@ -335,7 +337,8 @@ fn runs_that_stop_for_other_reasons_say_which() {
                     cost_usd: Some(0.5),
                     ..Usage::default()
                 },
-            },
+            }
+            .into(),
         });
     }
     let analysis = tape.end(Outcome::Budget, "200 model calls");

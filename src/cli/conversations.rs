@@ -5,7 +5,7 @@ use super::output::Output;
 use super::project::{broken, home};
 use super::session::run_error;
 use super::settings;
-use agentctl_host::home::{HomeError, variable};
+use agentctl_host::home::{HomeError, NoHome, variable};
 use agentctl_sessions::{
     Marks, PostgresSessions, SessionError, SessionKey, Sessions, SqliteSessions,
 };
@@ -53,8 +53,11 @@ pub async fn store(root: &Path, out: &Output) -> Result<Box<dyn Sessions>, CliEr
         let why = format!(
             "conversations are kept with your mark, and there is nowhere to keep its key: {none}"
         );
-        CliError::new(Exit::Refused, why)
-            .hint("set AGENTCTL_HOME to a folder of your own, outside of the project")
+        match none {
+            NoHome::Fault { .. } => CliError::failed(why),
+            _ => CliError::new(Exit::Refused, why)
+                .hint("set AGENTCTL_HOME to a folder of your own, outside of the project"),
+        }
     })?;
     let key = home.key().map_err(|error| match &error {
         HomeError::Broken { .. } => broken(&error),

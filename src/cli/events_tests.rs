@@ -114,7 +114,8 @@ fn samples() -> Vec<Event> {
                     cost_usd: None,
                 },
                 finish: Finish::Length,
-            },
+            }
+            .into(),
         },
         Event::ConversationCompacted {
             step: step(),
@@ -133,7 +134,7 @@ fn samples() -> Vec<Event> {
         Event::ToolIntent {
             step: step(),
             role: "qa".into(),
-            call: call(),
+            call: call().into(),
             decision: Decision::Deny {
                 rule: "r".into(),
                 reason: "no".into(),
@@ -177,7 +178,8 @@ fn samples() -> Vec<Event> {
                 name: "get_workflow".into(),
                 status: ToolStatus::Unknown,
                 content: json!({}),
-            },
+            }
+            .into(),
             change: Some(change()),
         },
         Event::SnapshotTaken {

@@ -11,7 +11,7 @@ use crate::trust::{
     Basis, Book, InForce, Inventory, Item, Judged, Kind, NotTrusted, Since, Standing, TrustError,
     VARIABLE, Verdict, folder_key, n8n_item,
 };
-use agentctl_host::home::{Home, resolved, variable};
+use agentctl_host::home::{Home, NoHome, resolved, variable};
 use console::style;
 use std::path::Path;
 use std::sync::{Arc, PoisonError};
@@ -158,14 +158,14 @@ pub fn needs_n8n(root: &Path, out: &Output) -> Result<(), CliError> {
 
 /// What the user's home says of a folder.
 pub struct Kept {
-    pub home: Result<Home, String>,
+    pub home: Result<Home, NoHome>,
     key: Result<String, String>,
 }
 
 impl Kept {
     pub fn of(root: &Path) -> Kept {
         Kept {
-            home: project::home(root).map_err(|e| e.to_string()),
+            home: project::home(root),
             key: folder_key(root).map_err(|e| e.to_string()),
         }
     }
@@ -174,6 +174,8 @@ impl Kept {
     pub fn book(&self) -> Result<Book, CliError> {
         match (&self.home, &self.key) {
             (Ok(home), Ok(key)) => Book::read(home, key).map_err(broken),
+            // Nobody knows what was said of the folder: that it is not trusted is not said either.
+            (Err(fault @ NoHome::Fault { .. }), _) => Err(CliError::failed(fault.to_string())),
             _ => Ok(Book::default()),
         }
     }
@@ -181,7 +183,8 @@ impl Kept {
     /// Home and key, to write; Err says why nothing can be kept.
     pub fn writable(&self) -> Result<(&Home, &str), CliError> {
         let home = self.home.as_ref();
-        let home = home.map_err(|why| CliError::new(Exit::Refused, why.clone()))?;
+        let home =
+            home.map_err(|none| CliError::new(project::exit_without(none), none.to_string()))?;
         let key = self.key.as_ref();
         let key = key.map_err(|why| CliError::usage(why.clone()))?;
         Ok((home, key))

@@ -9,7 +9,7 @@ use super::traces::Traces;
 use agentctl_base::model::ToolCall;
 use agentctl_base::question::Question;
 use agentctl_engine::run::{Asked, Asker, Observer};
-use agentctl_engine::store::{Event, Record};
+use agentctl_engine::store::{Event, Record, Shared};
 use agentctl_models::tape::Tape;
 use serde_json::json;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct RunObserver<'a> {
 pub struct TapeKeeper {
     tape: Option<Arc<Tape>>,
     /// The call whose result comes next.
-    begun: Option<ToolCall>,
+    begun: Option<Shared<ToolCall>>,
 }
 
 impl<'a> RunObserver<'a> {
@@ -67,13 +67,13 @@ impl Observer for TapeKeeper {
     fn event(&mut self, record: &Record) {
         let Some(tape) = &self.tape else { return };
         match &record.event {
-            Event::ToolIntent { call, .. } => self.begun = Some(call.clone()),
+            Event::ToolIntent { call, .. } => self.begun = Some(Shared::clone(call)),
             Event::ToolFinished {
                 step, role, result, ..
             } => {
                 let begun = self.begun.take().filter(|call| call.id == result.call_id);
-                let arguments = begun.map(|call| call.arguments).unwrap_or_default();
-                tape.tool(role, step, &result.name, &arguments, result);
+                let arguments = begun.as_ref().map_or("", |call| call.arguments.as_str());
+                tape.tool(role, step, &result.name, arguments, result);
             }
             _ => {}
         }

@@ -19,6 +19,7 @@ pub fn open(root: &Path) -> Result<Project, CliError> {
     let key = match home(root) {
         // To look at runs makes no key; where there is none yet, nothing was marked with it.
         Ok(home) => (home.known_key().map_err(|e| broken(&e))?).or_else(Key::nobodys),
+        Err(fault @ NoHome::Fault { .. }) => return Err(CliError::failed(fault.to_string())),
         Err(_) => None,
     };
     Ok(project.with_key(key))
@@ -41,6 +42,7 @@ pub fn open_to_work(root: &Path, out: &Output) -> Result<Project, CliError> {
             Err(e @ HomeError::Io { .. }) => Err((e.to_string(), "")),
             Err(e @ HomeError::Broken { .. }) => return Err(broken(&e)),
         },
+        Err(fault @ NoHome::Fault { .. }) => return Err(CliError::failed(fault.to_string())),
         Err(none @ NoHome::Unnamed) => Err((none.to_string(), LOSS)),
         Err(none) => Err((none.to_string(), "")),
     };
@@ -60,6 +62,7 @@ pub(super) fn broken(error: &HomeError) -> CliError {
 pub fn pins(root: &Path, out: &Output) -> Result<Pins, CliError> {
     let pins = match home(root) {
         Ok(home) => Pins::read(&home, root).map_err(|e| no_pins(&e))?,
+        Err(fault @ NoHome::Fault { .. }) => return Err(CliError::failed(fault.to_string())),
         Err(_) => Pins::default(),
     };
     if pins.is_empty() && root.join(OLD_PINS).symlink_metadata().is_ok() {
@@ -79,5 +82,13 @@ pub fn no_pins(error: &PinsError) -> CliError {
 
 /// The user's folder, for what cannot be done without one.
 pub fn home_for(root: &Path, what: &str) -> Result<Home, CliError> {
-    home(root).map_err(|none| CliError::new(Exit::Refused, format!("{what}: {none}")))
+    home(root).map_err(|none| CliError::new(exit_without(&none), format!("{what}: {none}")))
+}
+
+/// How a command ends that cannot do without the folder: what the machine is at fault for, nobody refused.
+pub fn exit_without(none: &NoHome) -> Exit {
+    match none {
+        NoHome::Fault { .. } => Exit::Failed,
+        _ => Exit::Refused,
+    }
 }

@@ -23,7 +23,8 @@ fn asked(name: &str, decision: Decision) -> Event {
             id: "c1".into(),
             name: name.into(),
             arguments: json!({"workflow_id": "orders\u{1b}[2J"}).to_string(),
-        },
+        }
+        .into(),
         decision,
         mutates: true,
         expect: None,
@@ -40,7 +41,8 @@ fn came(status: ToolStatus, content: serde_json::Value, change: Option<Change>) 
             name: "delete_workflow".into(),
             status,
             content,
-        },
+        }
+        .into(),
         change,
     }
 }
@@ -78,7 +80,7 @@ fn records() -> Vec<Record> {
     let answered = Event::ModelAnswered {
         step: "build".into(),
         turn: 1,
-        answer,
+        answer: answer.into(),
     };
     let done = |change| came(ToolStatus::Ok, json!({"id": "orders"}), change);
     let refused = came(

@@ -382,7 +382,7 @@ fn case_060_a_call_inside_an_answer_is_data() {
         .journal()
         .into_iter()
         .filter_map(|event| match event {
-            Event::ToolIntent { call, .. } => Some(call.name),
+            Event::ToolIntent { call, .. } => Some(call.name.clone()),
             _ => None,
         })
         .collect();

@@ -209,7 +209,8 @@ fn case_270_a_forged_run_with_a_chain_that_holds_is_neither_undone_nor_resumed()
             name: "update_workflow".into(),
             status: ToolStatus::Ok,
             content: json!({}),
-        },
+        }
+        .into(),
         change: Some(Change {
             resource: ResourceId::new("workflow", "orders"),
             before: Some(hash(&evil)),

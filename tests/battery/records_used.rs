@@ -177,7 +177,8 @@ fn case_285_a_session_whose_records_somebody_else_went_on_with_takes_no_further_
                 name: "create_workflow".into(),
                 status: ToolStatus::Ok,
                 content: json!({"id": "orders"}),
-            },
+            }
+            .into(),
             change: Some(Change {
                 resource: ResourceId::new("workflow", "orders"),
                 before: None,
@@ -276,7 +277,8 @@ fn case_281_a_forged_interrupted_test_gets_nothing_removed_from_the_n8n() {
             id: "c".into(),
             name: "rehearse_workflow".into(),
             arguments: "{}".into(),
-        },
+        }
+        .into(),
         decision: agentctl_base::decision::Decision::Allow { rule: "x".into() },
         mutates: true,
         carries: None,

@@ -53,7 +53,7 @@ fn case_083_a_second_process_is_turned_away_with_the_first_ones_name() {
     assert_eq!(shop.resume(None).unwrap(), report);
 }
 
-/// A disk on which the n-th write, sync or rename fails, and all that follow: half of a write is on it then.
+/// A disk on which the n-th write, sync (of a file or a folder) or rename fails, and all that follow: half of a write is on it then.
 #[derive(Debug)]
 struct Failing {
     at: usize,
@@ -100,6 +100,10 @@ impl Disk for Failing {
             Some(error) => Err(error),
             None => from.persist(path).map(|_| ()).map_err(|e| e.error),
         }
+    }
+    fn sync_folder(&self, dir: &Path) -> io::Result<()> {
+        self.fails()
+            .map_or_else(|| File::open(dir)?.sync_all(), Err)
     }
 }
 

@@ -1,6 +1,6 @@
 """Long work, and what it leaves. Started by tests/soak/run."""
 
-import http.client, json, os, pathlib, re, shutil, socket, statistics, subprocess, sys, tempfile
+import concurrent.futures, http.client, json, os, pathlib, re, shutil, socket, statistics, subprocess, sys, tempfile
 
 BINARY, BUILDS, CALLS = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 REQUEST = "When a webhook receives an order over {} EUR, post it to Slack #sales"
@@ -193,19 +193,24 @@ def many_clients(place, verdict, calls):
     verdict.tidy(what, place)
 
 
+def worked(root, work, *much):
+    """In a project of its own, in which something was built."""
+    place = Place(root / work.__name__)
+    place.ok("init")
+    place.ok("build", "--yes", REQUEST.format(50))
+    work(place, *much)
+    place.ok("runs", "verify")
+
+
 def main():
     root = pathlib.Path(tempfile.mkdtemp(prefix="agentctl-soak-", dir=PARENT))
     verdict = Verdict()
+    parts = [(one_session, verdict, CALLS // 2), (many_clients, verdict, CALLS // 2)] if CALLS else []
+    parts += [(builds, verdict)] if BUILDS else []
     try:
-        place = Place(root)
-        place.ok("init")
-        place.ok("build", "--yes", REQUEST.format(50))
-        if BUILDS:
-            builds(place, verdict)
-        if CALLS:
-            one_session(place, verdict, CALLS // 2)
-            many_clients(place, verdict, CALLS // 2)
-        place.ok("runs", "verify")
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for part in [pool.submit(worked, root, *part) for part in parts]:
+                part.result()
     finally:
         shutil.rmtree(root)
     sys.exit(1 if verdict.failed else 0)

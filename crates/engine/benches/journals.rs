@@ -143,9 +143,8 @@ fn one(what: &str, house: &mut House) -> String {
                 .run_id
         }
         "verify" => {
-            let all = runs.iter();
-            let verified = all.map(|run| run::verify(&project, &resources::parse, run).unwrap());
-            verified.map(|v| v.records).sum::<u64>().to_string()
+            let all = run::verify_all(&project, &resources::parse, &runs).into_iter();
+            all.map(|v| v.unwrap().records).sum::<u64>().to_string()
         }
         "resume" => house.resume(&last).unwrap().message,
         "undo" => {

@@ -4,6 +4,7 @@
 
 use crate::files::{Found, create_temporary, parent, read_own, sync_dir, tidy};
 use crate::key::Key;
+use crate::machine::is_at_fault;
 use fs2::FileExt as _;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -31,6 +32,9 @@ pub enum NoHome {
     InRepository { dir: PathBuf, top: PathBuf },
     #[error("your agentctl folder {} cannot be used: {why}", dir.display())]
     Unsafe { dir: PathBuf, why: String },
+    /// That says nothing of what stands there: without it nothing is done, and no run is written without its mark.
+    #[error("your agentctl folder {} cannot be looked at: {why}", dir.display())]
+    Fault { dir: PathBuf, why: String },
 }
 
 /// A variable of the user's environment; one that is no text counts as not set. Handed to whatever looks variables up.
@@ -309,8 +313,7 @@ fn fit(dir: &Path) -> Result<(), NoHome> {
     };
     let meta = match fs::symlink_metadata(dir) {
         Ok(meta) => meta,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(e) => return Err(no(e.to_string())),
+        Err(e) => return unseen(dir, &e),
     };
     if !meta.is_dir() {
         return Err(no("it is no folder".to_owned()));
@@ -324,6 +327,16 @@ fn fit(dir: &Path) -> Result<(), NoHome> {
         ));
     }
     Ok(())
+}
+/// What it says of the folder that it could not be looked at.
+#[cfg(unix)]
+fn unseen(dir: &Path, error: &io::Error) -> Result<(), NoHome> {
+    let (dir, why) = (dir.to_owned(), error.to_string());
+    match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ if is_at_fault(error) => Err(NoHome::Fault { dir, why }),
+        _ => Err(NoHome::Unsafe { dir, why }),
+    }
 }
 #[cfg(not(unix))]
 fn fit(_: &Path) -> Result<(), NoHome> {

@@ -125,3 +125,19 @@ fn a_file_that_others_may_write_to_is_not_the_users_word() {
         assert_eq!(allow(mode).unwrap(), Some(b"{}".to_vec()), "{mode:o}");
     }
 }
+
+/// A disk that fails for a moment must not make a run nobody's.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_the_machine_could_not_look_at_is_not_taken_for_one_that_cannot_be_used() {
+    use rustix::io::Errno;
+    let dir = Path::new("/home/ann/agentctl");
+    let of = |errno: Errno| unseen(dir, &io::Error::from_raw_os_error(errno.raw_os_error()));
+    assert_eq!(of(Errno::NOENT), Ok(()));
+    for errno in [Errno::IO, Errno::MFILE, Errno::NOMEM] {
+        assert!(matches!(of(errno), Err(NoHome::Fault { .. })), "{errno}");
+    }
+    for errno in [Errno::ACCESS, Errno::LOOP, Errno::NOTDIR] {
+        assert!(matches!(of(errno), Err(NoHome::Unsafe { .. })), "{errno}");
+    }
+}

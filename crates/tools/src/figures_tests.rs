@@ -22,7 +22,8 @@ fn journal(steps: &[Step<'_>]) -> Vec<Record> {
                     id: id.clone(),
                     name: (*tool).into(),
                     arguments: args.to_string(),
-                },
+                }
+                .into(),
                 decision: Decision::Allow {
                     rule: "role".into(),
                 },
@@ -38,7 +39,8 @@ fn journal(steps: &[Step<'_>]) -> Vec<Record> {
                     name: (*tool).into(),
                     status: *status,
                     content: content.clone(),
-                },
+                }
+                .into(),
                 change: None,
             });
         }

@@ -397,8 +397,9 @@ fn journals(root: &Path) -> Check {
         Err(e) => return Check::new("runs", Status::Failed, e.to_string()),
     };
     let (mut broken, mut foreign) = (Vec::new(), Vec::new());
-    for id in &ids {
-        match run::verify(&project, &parse, id) {
+    let verified = run::verify_all(&project, &parse, &ids);
+    for (id, verified) in ids.iter().zip(verified) {
+        match verified {
             Ok(verified) if !verified.is_whole() => {
                 broken.push(format!("{id}: records or snapshots of it are lost"));
             }

@@ -89,7 +89,8 @@ fn work(flow: &Flow, log: &RunLog, action: &Action) -> (String, Vec<Event>) {
             name: (*tool).to_owned(),
             status: ToolStatus::Ok,
             content: content.clone(),
-        },
+        }
+        .into(),
         change: Option::clone(change),
     };
     let mut events: Vec<Event> = play.calls.iter().map(call).collect();

@@ -221,7 +221,8 @@ fn intent(path: &str, i: usize, tool: &str) -> Event {
             id: format!("{path}-{i}"),
             name: tool.into(),
             arguments: "{}".into(),
-        },
+        }
+        .into(),
         decision: Decision::Allow { rule: "t".into() },
         mutates: false,
         expect: None,
@@ -238,7 +239,8 @@ fn finished(path: &str, i: usize, tool: &str, content: Value, change: Option<Cha
             name: tool.into(),
             status: ToolStatus::Ok,
             content,
-        },
+        }
+        .into(),
         change,
     }
 }

@@ -6,7 +6,7 @@ use super::merge::merge;
 use super::model::{Flow, PROGRAM, StepKind, within};
 use super::prepare::prepare;
 use super::run_log::{Answer, Call, Frame, Prepared, RunLog, SessionLog, StepRecord, StepStatus};
-use crate::store::event::Event;
+use crate::store::{Event, Shared};
 use serde_json::{Map, Value, json};
 
 /// The decision to try a step again: the number of the attempt follows, from 2.
@@ -60,14 +60,9 @@ impl RunLog {
             Event::FlowDecided { step, decision } => self.decide(flow, step, decision)?,
             Event::ToolIntent { step, call, .. } => {
                 if flow.step_at(step).is_some() {
-                    let args = serde_json::from_str(&call.arguments)
-                        .unwrap_or_else(|_| json!(call.arguments));
                     self.record(step, StepStatus::Running).calls.push(Call {
-                        id: call.id.clone(),
-                        tool: call.name.clone(),
-                        args,
-                        status: None,
-                        content: Value::Null,
+                        begun: Some(Shared::clone(call)),
+                        result: None,
                     });
                 }
             }
@@ -86,19 +81,14 @@ impl RunLog {
                     let open = calls
                         .iter_mut()
                         .rev()
-                        .find(|c| c.id == result.call_id && c.status.is_none());
+                        .find(|c| c.result.is_none() && c.id() == result.call_id);
+                    let result = Some(Shared::clone(result));
                     match open {
-                        Some(call) => {
-                            call.status = Some(result.status);
-                            call.content.clone_from(&result.content);
-                        }
+                        Some(call) => call.result = result,
                         // A call that was refused before its intent was written.
                         None => calls.push(Call {
-                            id: result.call_id.clone(),
-                            tool: result.name.clone(),
-                            args: Value::Null,
-                            status: Some(result.status),
-                            content: result.content.clone(),
+                            begun: None,
+                            result,
                         }),
                     }
                 }

@@ -2,8 +2,9 @@
 //! that says `run::RunView`. `log` folds it out of the journal; here it is only read.
 
 use super::model::{Flow, step_id};
+use crate::store::Shared;
 use crate::store::event::{Change, StepPath};
-use agentctl_base::model::ToolStatus;
+use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
 use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -89,12 +90,40 @@ impl StepStatus {
 /// A tool call of a step, with its one result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    pub id: String,
-    pub tool: String,
-    pub args: Value,
+    /// None: it was refused before it was begun.
+    pub(super) begun: Option<Shared<ToolCall>>,
     /// None: no result was journaled yet.
-    pub status: Option<ToolStatus>,
-    pub content: Value,
+    pub(super) result: Option<Shared<ToolResult>>,
+}
+
+impl Call {
+    pub fn id(&self) -> &str {
+        let begun = self.begun.as_ref().map(|call| call.id.as_str());
+        let id = begun.or_else(|| Some(self.result.as_ref()?.call_id.as_str()));
+        id.unwrap_or_default()
+    }
+    pub fn tool(&self) -> &str {
+        let begun = self.begun.as_ref().map(|call| call.name.as_str());
+        let name = begun.or_else(|| Some(self.result.as_ref()?.name.as_str()));
+        name.unwrap_or_default()
+    }
+    /// The text itself where it is no JSON.
+    pub fn args(&self) -> Value {
+        let text = self.begun.as_ref().map(|call| call.arguments.as_str());
+        text.map_or(Value::Null, |text| {
+            serde_json::from_str(text).unwrap_or_else(|_| text.into())
+        })
+    }
+    /// None: no result was journaled yet.
+    pub fn status(&self) -> Option<ToolStatus> {
+        self.result.as_ref().map(|result| result.status)
+    }
+    /// Null until there is a result.
+    pub fn content(&self) -> &Value {
+        self.result
+            .as_ref()
+            .map_or(&Value::Null, |result| &result.content)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -379,8 +408,10 @@ impl RunLog {
     }
     /// The path of the flow that an agent's call of a tool is: below the agent's step, numbered by the calls of that tool.
     pub fn path_of_call(&self, step: &str, tool: &str, call_id: &str) -> StepPath {
-        let mut same = self.calls(step).iter().filter(|call| call.tool == tool);
-        let at = same.position(|call| call.id == call_id).unwrap_or_default();
+        let mut same = self.calls(step).iter().filter(|call| call.tool() == tool);
+        let at = same
+            .position(|call| call.id() == call_id)
+            .unwrap_or_default();
         format!("{step}/{tool}[{}]", at + 1)
     }
     /// What the agent said with the call whose flow stands at `path`.
@@ -393,9 +424,11 @@ impl RunLog {
             .rsplit_once('[')
             .map(|(_, n)| n.trim_end_matches(']'));
         let number = number.and_then(|n| n.parse::<usize>().ok()).unwrap_or(1);
-        let mut same = self.calls(step).iter().filter(|call| call.tool == tool);
-        let said = same.nth(number.saturating_sub(1)).map(|call| &call.args);
-        said.and_then(Value::as_object).cloned().unwrap_or_default()
+        let mut same = self.calls(step).iter().filter(|call| call.tool() == tool);
+        match same.nth(number.saturating_sub(1)).map(Call::args) {
+            Some(Value::Object(said)) => said,
+            _ => Map::new(),
+        }
     }
     /// What came of a called flow that is at its end; None: it is not. Err: it failed, and why.
     pub fn came_of(&self, path: &str) -> Option<Result<Value, String>> {

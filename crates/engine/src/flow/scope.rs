@@ -220,12 +220,15 @@ fn output_view(record: Option<&StepRecord>) -> Value {
 
 /// Tool name → content of its last successful call in the step.
 fn tools_view(record: &StepRecord) -> Value {
+    let calls = record.calls.iter();
+    let of_tools: IndexMap<&str, &Value> = calls
+        .filter(|c| c.status() == Some(ToolStatus::Ok))
+        .map(|c| (c.tool(), c.content()))
+        .collect();
+    let of_tools = of_tools.into_iter();
     Value::Object(
-        record
-            .calls
-            .iter()
-            .filter(|c| c.status == Some(ToolStatus::Ok))
-            .map(|c| (c.tool.clone(), c.content.clone()))
+        of_tools
+            .map(|(tool, content)| (tool.to_owned(), content.clone()))
             .collect(),
     )
 }
@@ -235,7 +238,7 @@ fn calls_view(record: &StepRecord) -> Value {
         record
             .calls
             .iter()
-            .map(|c| json!({"tool": c.tool, "args": c.args, "status": c.status, "content": c.content}))
+            .map(|c| json!({"tool": c.tool(), "args": c.args(), "status": c.status(), "content": c.content()}))
             .collect(),
     )
 }

@@ -60,7 +60,7 @@ impl Gateway {
         let event = Event::ToolIntent {
             step: cx.step.to_owned(),
             role: cx.role.to_owned(),
-            call: call.clone(),
+            call: call.clone().into(),
             decision: self.cleaned(decision),
             mutates,
             expect,
@@ -112,7 +112,7 @@ impl Gateway {
         let event = Event::ToolFinished {
             step: cx.step.to_owned(),
             role: cx.role.to_owned(),
-            result,
+            result: result.into(),
             change,
         };
         let recorded = cx.record(event, durable)?;
@@ -121,7 +121,7 @@ impl Gateway {
                 backend: self.backend_of(&call.name),
                 error,
             }),
-            (None, Event::ToolFinished { result, .. }) => Ok(Settled::Done(result)),
+            (None, Event::ToolFinished { result, .. }) => Ok(Settled::Done(result.into_inner())),
             (None, _) => Err(Fault::Store(StoreError::Encode {
                 what: "a call's result",
                 reason: "the journal gave back another event".to_owned(),
@@ -158,7 +158,7 @@ impl Gateway {
             Event::ToolFinished {
                 step: cx.step.to_owned(),
                 role: cx.role.to_owned(),
-                result: result.clone(),
+                result: result.clone().into(),
                 change: None,
             },
             false,

@@ -67,7 +67,7 @@ impl Gateway {
             Event::ToolFinished {
                 step: step.clone(),
                 role: role.clone(),
-                result: result.clone(),
+                result: result.clone().into(),
                 change: change.clone(),
             },
             true,

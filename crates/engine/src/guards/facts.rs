@@ -1,11 +1,11 @@
 //! What policy conditions may know of a run, folded from its journal: the user's words, and the calls with their results. The
 //! same journal gives the same facts, now and after a resume.
 
-use crate::policy::{Carries, Facts, Grants, Outside, PastCall, read_text};
-use crate::store::Event;
+use crate::policy::{Carries, Facts, Grants, Outside, PastCall};
+use crate::store::{Event, Shared};
+use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult};
 use agentctl_base::question::{AnsweredBy, Question};
-use agentctl_base::{decision::Decision, foreign::split_foreign};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ const REQUEST: &str = "request";
 /// A call that was begun.
 #[derive(Debug, Clone)]
 struct Open {
-    call: ToolCall,
+    call: Shared<ToolCall>,
     role: String,
     decision: Decision,
     carries: Option<Carries>,
@@ -79,7 +79,7 @@ impl RunFacts {
                 ..
             } => {
                 let open = Open {
-                    call: call.clone(),
+                    call: Shared::clone(call),
                     role: role.clone(),
                     decision: decision.clone(),
                     carries: carries.clone(),
@@ -96,39 +96,19 @@ impl RunFacts {
         }
     }
 
-    fn called(&mut self, open: Open, result: &ToolResult) {
+    fn called(&mut self, open: Open, result: &Shared<ToolResult>) {
         let Open {
             call,
             role,
             decision,
             carries,
         } = open;
-        let args = agentctl_base::strict_json::object(&call.arguments).unwrap_or_default();
-        let said = match split_foreign(&call.name) {
-            Some(_) => answer(&result.content),
-            None => result.content.clone(),
-        };
-        let past = PastCall::new(
-            &call.name,
-            &role,
-            Value::Object(args),
-            result.status,
-            decision.rule(),
-            said,
-        );
+        let past = PastCall::of(call, &role, decision.rule(), Shared::clone(result));
         self.facts.add_call(past.decided(carries));
     }
 
     pub fn facts(&self) -> &Facts {
         &self.facts
-    }
-}
-
-/// What another server answered: its value, or else its text.
-fn answer(content: &Value) -> Value {
-    match content.get("structured") {
-        Some(value) => value.clone(),
-        None => read_text(content.get("text").cloned().unwrap_or_default()),
     }
 }
 

@@ -12,7 +12,7 @@ pub use resources::{ResourceLog, SnapshotMark};
 pub(crate) use approvals::approved;
 
 use crate::policy::{Facts, Limits};
-use crate::store::Event;
+use crate::store::{Event, Shared};
 use agentctl_base::canonical::sha256_hex;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
@@ -55,7 +55,7 @@ struct AskedFor {
 /// A call that was journaled.
 #[derive(Debug, Clone)]
 struct Intent {
-    call: ToolCall,
+    call: Shared<ToolCall>,
     decision: Decision,
     /// What a call that means the same has too.
     key: String,
@@ -134,7 +134,7 @@ impl GuardState {
                 let count = self.identical.entry(key.clone()).or_default();
                 *count = count.saturating_add(1);
                 let intent = Intent {
-                    call: call.clone(),
+                    call: Shared::clone(call),
                     decision: decision.clone(),
                     key,
                 };

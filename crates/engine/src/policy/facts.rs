@@ -117,11 +117,11 @@ impl Facts {
                     words: self.words.clone(),
                     program: Arc::clone(&program.texts),
                 };
-                before.origin(&call.args)
+                before.origin(call.args())
             });
             json!({
-                "tool": call.tool, "role": call.role, "args": call.args, "status": call.status.name(),
-                "effect": call.did(program).name(), "origin": origin, "result": call.result,
+                "tool": call.tool, "role": call.role, "args": call.args(), "status": call.status.name(),
+                "effect": call.did(program).name(), "origin": origin, "result": call.result(),
             })
         });
         Value::Array(told.collect())

@@ -210,12 +210,12 @@ impl Grant {
             ..call.known.clone()
         };
         let fitted = |earlier: &PastCall| {
-            let Some(args) = earlier.args.as_object() else {
+            let Some(args) = earlier.args().as_object() else {
                 return false;
             };
             let did = earlier.did(call.program).min(call.does);
             // What the journal hides of an earlier call may have fitted.
-            earlier.args.to_string().contains(MARK) || self.misfit(args, did, &known).is_none()
+            earlier.args().to_string().contains(MARK) || self.misfit(args, did, &known).is_none()
         };
         let used = past
             .iter()

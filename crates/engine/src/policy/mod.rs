@@ -30,7 +30,7 @@ pub use decide::{Effect, Policy, Rule};
 pub use explain::Explanation;
 pub use facts::Facts;
 pub use grants::{Grants, Outside, RULE as PLAN_RULE};
-pub use past::{PastCall, keys_of, read_text};
+pub use past::{PastCall, keys_of};
 
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,11 @@
 
 use super::leaf::{Leaf, leaves};
 use super::program::Program;
+use crate::store::Shared;
 use crate::vocabulary::{Carries, Does};
 use agentctl_base::foreign::split_foreign;
-use agentctl_base::model::ToolStatus;
+use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
+use agentctl_base::strict_json;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
@@ -14,7 +16,6 @@ use std::sync::OnceLock;
 pub struct PastCall {
     pub tool: String,
     pub role: String,
-    pub args: Value,
     pub status: ToolStatus,
     /// The rule that decided it.
     pub rule: String,
@@ -22,35 +23,57 @@ pub struct PastCall {
     pub(super) does: Option<Does>,
     /// Keys of its arguments that are data.
     pub(super) keys: BTreeSet<String>,
-    /// What it gave back; null unless it was ok.
-    pub result: Value,
+    /// As they were journaled; None: an example of a rule, of which all is known.
+    journaled: Option<(Shared<ToolCall>, Shared<ToolResult>)>,
+    /// Both are made when somebody asks: for most calls nobody ever does.
+    args: OnceLock<Value>,
+    result: OnceLock<Value>,
     leaves: OnceLock<Vec<Leaf>>,
     pub(super) origin: OnceLock<String>,
 }
 
 impl PastCall {
-    pub fn new(
-        tool: &str,
-        role: &str,
-        args: Value,
-        status: ToolStatus,
-        rule: &str,
-        result: Value,
-    ) -> Self {
+    /// A call as it was journaled. `rule`: the one that decided it.
+    pub fn of(call: Shared<ToolCall>, role: &str, rule: &str, result: Shared<ToolResult>) -> Self {
+        PastCall {
+            rule: rule.to_owned(),
+            journaled: Some((Shared::clone(&call), Shared::clone(&result))),
+            ..PastCall::empty(&call.name, role, result.status)
+        }
+    }
+
+    fn empty(tool: &str, role: &str, status: ToolStatus) -> Self {
         PastCall {
             tool: tool.to_owned(),
             role: role.to_owned(),
-            args,
             status,
-            rule: rule.to_owned(),
+            rule: String::new(),
             does: None,
             keys: BTreeSet::new(),
-            result: match status {
-                ToolStatus::Ok => result,
-                _ => Value::Null,
-            },
+            journaled: None,
+            args: OnceLock::new(),
+            result: OnceLock::new(),
             leaves: OnceLock::new(),
             origin: OnceLock::new(),
+        }
+    }
+
+    /// Its arguments; an empty object when they are none.
+    pub fn args(&self) -> &Value {
+        self.args.get_or_init(|| {
+            let text = self.journaled.as_ref().map(|(call, _)| &call.arguments);
+            let args = text.and_then(|text| strict_json::object(text).ok());
+            Value::Object(args.unwrap_or_default())
+        })
+    }
+
+    /// What it gave back; null unless it was ok.
+    pub fn result(&self) -> &Value {
+        match &self.journaled {
+            _ if self.status != ToolStatus::Ok => &Value::Null,
+            Some((_, result)) if split_foreign(&self.tool).is_none() => &result.content,
+            Some((_, result)) => self.result.get_or_init(|| answer(&result.content)),
+            None => self.result.get().unwrap_or(&Value::Null),
         }
     }
 
@@ -64,8 +87,10 @@ impl PastCall {
                 self.keys = carries.keys;
             }
             None if self.was_made() && split_foreign(&self.tool).is_some() => {
-                let below = self.args.as_object().into_iter().flat_map(Map::values);
-                below.for_each(|value| keys_of(value, &mut self.keys));
+                let mut keys = BTreeSet::new();
+                let below = self.args().as_object().into_iter().flat_map(Map::values);
+                below.for_each(|value| keys_of(value, &mut keys));
+                self.keys = keys;
             }
             None => {}
         }
@@ -85,7 +110,7 @@ impl PastCall {
     }
 
     pub(super) fn leaves(&self) -> &[Leaf] {
-        self.leaves.get_or_init(|| leaves(&self.result))
+        self.leaves.get_or_init(|| leaves(self.result()))
     }
 }
 
@@ -119,12 +144,22 @@ pub(super) fn past_call(value: &Value) -> Result<PastCall, String> {
     let role = text("role")?.unwrap_or_default();
     Ok(PastCall {
         does,
-        ..PastCall::new(tool, role, args, status, "", read_text(result))
+        args: args.into(),
+        result: read_text(result).into(),
+        ..PastCall::empty(tool, role, status)
     })
 }
 
+/// What another server answered: its value, or else its text.
+fn answer(content: &Value) -> Value {
+    match content.get("structured") {
+        Some(value) => value.clone(),
+        None => read_text(content.get("text").cloned().unwrap_or_default()),
+    }
+}
+
 /// A text that is JSON as what it says, so that its fields can be told apart.
-pub fn read_text(result: Value) -> Value {
+fn read_text(result: Value) -> Value {
     match &result {
         Value::String(text) if text.trim_start().starts_with(['{', '[']) => {
             match serde_json::from_str::<Value>(text) {

@@ -215,7 +215,8 @@ fn an_event_keeps_its_form_and_loses_its_secret() {
             name: name.into(),
             status: ToolStatus::Ok,
             content,
-        },
+        }
+        .into(),
         change: None,
     };
     for (said, kept) in [

@@ -173,7 +173,7 @@ impl<'a> Driver<'a> {
             Event::ModelAnswered {
                 step: asking.step.clone(),
                 turn: asking.turn,
-                answer: self.gateway.journaled_answer(answer),
+                answer: self.gateway.journaled_answer(answer).into(),
             },
             asking.chosen.model.is_paid(),
         )
@@ -219,7 +219,8 @@ impl<'a> Driver<'a> {
 
     pub(super) fn answered(&self, step: &str, turn: u32) -> Option<ModelAnswer> {
         let trace = self.recorder.view.trace(step)?;
-        trace.answers.get(&turn).cloned()
+        let answer = trace.answers.get(&turn)?;
+        Some(ModelAnswer::clone(answer))
     }
 }
 

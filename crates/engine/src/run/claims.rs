@@ -35,7 +35,7 @@ pub fn settle(patch: &mut Map<String, Value>, evidence: &Evidence<'_>) -> Vec<Pa
     let changes = changes(evidence.view);
     let results: Vec<(&ToolResult, Option<Capability>)> = (evidence.trace.iter())
         .flat_map(|trace| trace.results.values())
-        .map(|result| (result, (evidence.capability_of)(&result.name)))
+        .map(|result| (&**result, (evidence.capability_of)(&result.name)))
         .collect();
     let state_of = |fact: &str| evidence.state.get(evidence.flow.fact_field(fact)?);
     let by = Claim {

@@ -335,9 +335,10 @@ impl Driver<'_> {
         // A backend that could not be reached stopped the run; the call is taken up again, not its failure.
         let result = trace.results.get(&call.id);
         if let Some(result) = result.filter(|r| !is_unreachable(r)) {
-            return Ok(Some(result.clone()));
+            return Ok(Some(ToolResult::clone(result)));
         }
-        let Some(intent) = trace.begun.get(&call.id).cloned() else {
+        let begun = trace.begun.get(&call.id);
+        let Some(intent) = begun.and_then(|begun| begun.intent.clone()) else {
             return Ok(None);
         };
         let mut cx = CallContext {

@@ -94,3 +94,60 @@ pub(super) fn feed(log: &mut RunLog, flow: &Flow, event: &Event) -> Result<(), F
     }
     log.apply(flow, event)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::flow::{Known, load};
+    use crate::testkit::journals::of_turn;
+    use agentctl_base::model::{ToolCall, ToolResult};
+
+    const FLOW: &str = "\
+name: t
+stages: [one]
+fields:
+  n: {kind: scalar, writers: [a]}
+steps:
+  - {id: work, agent: a, task: t, instructions: i, writes: [n], contract: {type: object, properties: {n: {}}}}
+";
+
+    /// Of a long run they are most of what is held: a copy in each view would be four times as much.
+    #[test]
+    fn what_a_call_was_given_and_gave_is_held_once() {
+        let flow = load(FLOW, "f", Known::default()).unwrap();
+        let mut taking = Taking {
+            looked: Folding::of(&flow),
+            guards: GuardState::new(Vec::new(), None),
+        };
+        let records = of_turn(&"work".to_owned(), "a", 7).into_iter().zip(1..);
+        let records = records.map(|(event, seq)| Record {
+            seq,
+            at: "2026-01-01T00:00:00Z".into(),
+            prev: String::new(),
+            hash: String::new(),
+            event,
+        });
+        let records: Vec<Record> = records.collect();
+        records.iter().for_each(|record| taking.take(record));
+        let ((log, view, guards), _) = taking.folded().unwrap();
+
+        let (Event::ToolIntent { call, .. }, Event::ToolFinished { result, .. }) =
+            (&records[2].event, &records[3].event)
+        else {
+            panic!("a turn is a question, an answer, a call and its result");
+        };
+        let is_result = |held: &ToolResult| std::ptr::eq(held, &**result);
+        let is_call = |held: &ToolCall| std::ptr::eq(held, &**call);
+        let viewed = &view.calls[0];
+        assert!(is_result(&viewed.result.as_ref().unwrap().result));
+        assert!(is_call(&viewed.intent.as_ref().unwrap().call));
+        assert!(is_result(&view.trace("work").unwrap().results["more-7"]));
+        let logged = &log.calls("work")[0];
+        assert!(std::ptr::eq(logged.content(), &result.content));
+        let known = &guards.facts().calls()[0];
+        assert!(std::ptr::eq(known.result(), &result.content));
+        // And they say what was said.
+        assert_eq!(logged.args(), *known.args());
+        assert_eq!(known.args()["page"], 7);
+    }
+}

@@ -34,7 +34,8 @@ fn did(seq: u64, status: ToolStatus, change: Change) -> Record {
             name: "update_workflow".into(),
             status,
             content: json!({}),
-        },
+        }
+        .into(),
         change: Some(change),
     };
     record(seq, event)

@@ -7,11 +7,12 @@ use super::{
     history::{self, Made},
     projection,
     shown::{self, Shown},
-    told::{self, OneOf},
+    together,
+    told::{self, Looked, OneOf},
 };
 use crate::{
     pack::Pack,
-    store::{Foreign, Loaded, Means, Project, Record, SnapshotRef, StoreError},
+    store::{Event, Foreign, Loaded, Means, Project, Record, SnapshotRef, StoreError},
     toolset::{Document, Resources},
     view::{RunView, SessionOf},
 };
@@ -76,10 +77,17 @@ pub fn means(project: &Project, run: Option<&str>) -> Result<Option<Means>, RunE
         Some(given) => project.find_run(given)?,
         None => active_run(project)?,
     };
-    let mut view = RunView::default();
-    let (loaded, _) = project.read_run_each(&run_id, &mut |record, _| view.apply(record))?;
+    if let Some(told) = told::same(project, &run_id) {
+        return Ok(told.means);
+    }
+    let mut means = None;
+    let (loaded, _) = project.read_run_each(&run_id, &mut |record, _| {
+        if let Event::ActivationStarted { means: said, .. } = &record.event {
+            means = said.as_deref().cloned().or(means.take());
+        }
+    })?;
     own(&run_id, loaded)?;
-    Ok(view.means)
+    Ok(means)
 }
 
 /// All runs, oldest first.
@@ -230,6 +238,15 @@ pub fn verify(
     Ok(verified)
 }
 
+/// The same for several runs, as many at a time as there are cores; in the order in which they are given.
+pub fn verify_all(
+    project: &Project,
+    parse: &(dyn Fn(&str) -> Option<Document> + Sync),
+    runs: &[String],
+) -> Vec<Result<Verified, RunError>> {
+    together::for_each(runs, |run| verify(project, parse, run))
+}
+
 /// The snapshots that are missing, or are not what was taken: to the byte, or by what else is `another`.
 fn damaged_snapshots(
     project: &Project,
@@ -286,13 +303,22 @@ pub async fn resource_changes(
     resources: &dyn Resources,
     named: &str,
 ) -> Result<(String, Vec<Made>), RunError> {
+    changes_told_by(&told::all(project)?, resources, named).await
+}
+
+/// The same, as these runs tell of them.
+pub(super) async fn changes_told_by(
+    runs: &[Looked],
+    resources: &dyn Resources,
+    named: &str,
+) -> Result<(String, Vec<Made>), RunError> {
     // One that is gone is still known by its id.
     let id = resources.resolve(named).await;
     let id = id.unwrap_or_else(|_| named.to_owned());
-    let runs = readable(project)?;
-    let made = made(&id, &runs);
+    let runs = || runs.iter().flatten();
+    let made = made(&id, runs());
     if made.is_empty() {
-        let foreign = runs.iter().filter(|run| run.foreign.is_some());
+        let foreign = runs().filter(|run| run.foreign.is_some());
         let foreign: Vec<&str> = foreign.map(|run| run.run_id.as_str()).collect();
         let not_yours = match foreign.as_slice() {
             [] => String::new(),
@@ -321,17 +347,20 @@ pub(super) fn made<'r>(id: &str, runs: impl IntoIterator<Item = &'r OneOf>) -> V
 /// The runs of this user's whose journals cannot be read as they stand, and why: what they changed is not among the changes of a
 /// resource. What others left there never is.
 pub fn unreadable(project: &Project) -> Result<Vec<(String, String)>, RunError> {
-    let mut runs = Vec::new();
-    for run in told::all(project)? {
-        match run {
-            Err((run_id, e)) if is_own(project, &run_id) => runs.push((run_id, e.to_string())),
-            Ok(run) if run.foreign.is_none() => {
-                runs.extend(run.short.map(|e| (run.run_id, e.to_string())));
-            }
-            Ok(_) | Err(_) => {}
+    Ok(unreadable_of(project, &told::all(project)?))
+}
+
+/// The same, of these runs.
+pub(super) fn unreadable_of(project: &Project, runs: &[Looked]) -> Vec<(String, String)> {
+    let why = |run: &Looked| match run {
+        Err((run_id, e)) if is_own(project, run_id) => Some((run_id.clone(), e.to_string())),
+        Ok(run) if run.foreign.is_none() => {
+            let why = run.short.as_ref()?.to_string();
+            Some((run.run_id.clone(), why))
         }
-    }
-    Ok(runs)
+        Ok(_) | Err(_) => None,
+    };
+    runs.iter().filter_map(why).collect()
 }
 
 /// The runs whose journals can be read, oldest first.

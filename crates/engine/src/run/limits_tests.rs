@@ -132,7 +132,7 @@ fn the_same_call_with_the_same_result_is_counted_through_the_whole_run() {
         let intent = Event::ToolIntent {
             step: step.into(),
             role: "r".into(),
-            call,
+            call: call.into(),
             decision: Decision::Allow { rule: "x".into() },
             mutates: false,
             expect: None,
@@ -146,7 +146,8 @@ fn the_same_call_with_the_same_result_is_counted_through_the_whole_run() {
                 name: "get_node".into(),
                 status: ToolStatus::Ok,
                 content,
-            },
+            }
+            .into(),
             change: None,
         };
         [intent, finished]

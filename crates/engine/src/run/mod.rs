@@ -48,6 +48,7 @@ mod session_run;
 mod session_terms;
 mod shown;
 mod step;
+mod together;
 mod told;
 mod tool_session;
 mod turned_away;
@@ -79,7 +80,7 @@ pub use error::RunError;
 pub use history::{Made, Numbering};
 pub use inspect::{
     RunSummary, Verified, changes, list, means, own, read, report, resource_changes, run_named,
-    show, status, unreadable, verify,
+    show, status, unreadable, verify, verify_all,
 };
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, SessionGiven, Unobserved};

@@ -1,7 +1,6 @@
 //! What an agent has to have called before its answer is taken, and how its last call of it went. A fold of the step's own calls.
 
 use crate::flow::MustCall;
-use crate::store::Event;
 use crate::view::Trace;
 use agentctl_base::model::ToolStatus;
 
@@ -42,10 +41,7 @@ fn called(must: &MustCall, trace: Option<&Trace>) -> Called {
             };
             continue;
         }
-        let changes = matches!(
-            trace.begun.get(id),
-            Some(Event::ToolIntent { mutates: true, .. })
-        );
+        let changes = trace.begun.get(id).is_some_and(|begun| begun.mutates);
         let may_have = matches!(result.status, ToolStatus::Ok | ToolStatus::Unknown);
         if must.fresh && changes && may_have && last == Called::Passed {
             last = Called::Stale;
@@ -57,8 +53,8 @@ fn called(must: &MustCall, trace: Option<&Trace>) -> Called {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agentctl_base::decision::Decision;
-    use agentctl_base::model::{ToolCall, ToolResult};
+    use crate::view::Begun;
+    use agentctl_base::model::ToolResult;
     use serde_json::{Value, json};
 
     /// Calls in order: name, whether it changes something, status, answer.
@@ -66,27 +62,18 @@ mod tests {
         let mut trace = Trace::default();
         for (at, (name, mutates, status, content)) in calls.iter().enumerate() {
             let id = format!("c{at}");
-            let intent = Event::ToolIntent {
-                step: "s".into(),
-                role: "r".into(),
-                call: ToolCall {
-                    id: id.clone(),
-                    name: (*name).to_owned(),
-                    arguments: "{}".into(),
-                },
-                decision: Decision::Allow { rule: "r".into() },
+            let begun = Begun {
                 mutates: *mutates,
-                expect: None,
-                carries: None,
+                intent: None,
             };
-            trace.begun.insert(id.clone(), intent);
+            trace.begun.insert(id.clone(), begun);
             let result = ToolResult {
                 call_id: id.clone(),
                 name: (*name).to_owned(),
                 status: *status,
                 content: content.clone(),
             };
-            trace.results.insert(id, result);
+            trace.results.insert(id, result.into());
         }
         trace
     }

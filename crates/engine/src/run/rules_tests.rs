@@ -28,7 +28,7 @@ fn a_steps_trace_is_kept_while_it_runs() {
     let intent = Event::ToolIntent {
         step: "s".into(),
         role: "maker".into(),
-        call,
+        call: call.into(),
         decision: Decision::Allow { rule: "r".into() },
         mutates: false,
         expect: None,
@@ -45,12 +45,13 @@ fn a_steps_trace_is_kept_while_it_runs() {
                 input_tokens: 7,
                 ..Usage::default()
             },
-        },
+        }
+        .into(),
     };
     let mut view = view(&[answered, intent.clone()]);
     let trace = view.trace("s").unwrap();
     assert_eq!(trace.answers.keys().collect::<Vec<_>>(), [&1]);
-    assert_eq!(trace.begun.get("c"), Some(&intent));
+    assert_eq!(trace.begun["c"].intent.as_deref(), Some(&intent));
     assert_eq!((view.usage.model_calls, view.usage.input_tokens), (1, 7));
     view.apply(&record(&Event::StepFinished {
         step: "s".into(),

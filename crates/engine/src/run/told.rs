@@ -1,9 +1,9 @@
 //! What a run tells of itself where many runs are looked at: made from its journal, and kept beside it (`store::checkpoint`), so
 //! that the journal is not read again. It can be made again at any time.
 
-use super::{RunError, projection};
+use super::{RunError, projection, together};
 use crate::{
-    store::{Checked, Foreign, Project, SnapshotRef, StoreError},
+    store::{Checked, Foreign, Means, Project, SnapshotRef, StoreError},
     view::{Changed, RunView, SessionOf},
 };
 use agentctl_base::question::Outcome;
@@ -28,6 +28,8 @@ pub(super) struct Told {
     pub taken_back: bool,
     pub changes: Vec<Changed>,
     pub snapshots: Vec<SnapshotRef>,
+    /// What was said last about limits and models; None: nothing was.
+    pub means: Option<Means>,
 }
 
 impl Told {
@@ -49,6 +51,7 @@ impl Told {
             taken_back: view.is_taken_back(),
             changes: view.changes.clone(),
             snapshots: view.snapshots.clone(),
+            means: view.means.clone(),
         }
     }
 
@@ -114,20 +117,25 @@ pub(super) fn one(project: &Project, run_id: &str) -> Result<OneOf, StoreError> 
     })
 }
 
+/// What a run told when its journal was read last, if no byte of that is another since; None: read it.
+pub(super) fn same(project: &Project, run_id: &str) -> Option<Told> {
+    serde_json::from_value(project.told_to_the_byte(run_id)?).ok()
+}
+
 /// A run, or the id of one whose journal cannot be read, and why.
 pub(super) type Looked = Result<OneOf, (String, StoreError)>;
 
 /// All runs, oldest first; those whose journals cannot be read with the reason.
 pub(super) fn all(project: &Project) -> Result<Vec<Looked>, RunError> {
-    let mut runs = Vec::new();
-    for run_id in project.run_ids()? {
-        runs.push(match one(project, &run_id) {
-            Ok(run) => Ok(run),
-            Err(e) if e.is_of_one_journal() => Err((run_id, e)),
-            Err(e) => return Err(e.into()),
-        });
-    }
-    Ok(runs)
+    let ids = project.run_ids()?;
+    let told = together::for_each(&ids, |run_id| one(project, run_id));
+    let runs = ids.into_iter().zip(told);
+    let looked = runs.map(|(run_id, told)| match told {
+        Ok(run) => Ok(Ok(run)),
+        Err(e) if e.is_of_one_journal() => Ok(Err((run_id, e))),
+        Err(e) => Err(e.into()),
+    });
+    looked.collect()
 }
 
 /// Keeps what the run tells, unless somebody works on it or something of it must be checked again.

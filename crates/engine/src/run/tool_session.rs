@@ -251,7 +251,8 @@ impl ToolSession {
         };
         session_run.recorder.sound()?;
         let trace = session_run.recorder.view.trace(step);
-        let journaled = trace.and_then(|trace| trace.results.get(&call.id)).cloned();
+        let journaled = trace.and_then(|trace| trace.results.get(&call.id));
+        let journaled = journaled.map(|result| ToolResult::clone(result));
         let result = match settled {
             Some(Ok(Settled::Done(result))) => result,
             Some(Ok(Settled::NeedsApproval(_) | Settled::Begun)) => {
@@ -275,7 +276,7 @@ impl ToolSession {
                         Event::ToolFinished {
                             step: step.to_owned(),
                             role: serving.terms.role.clone(),
-                            result: result.clone(),
+                            result: result.clone().into(),
                             change: None,
                         },
                         false,

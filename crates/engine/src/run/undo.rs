@@ -10,6 +10,7 @@ use super::{
     history::{self, Made, state_hash},
     inspect,
     reopen::{Reopened, reopen},
+    told,
 };
 use crate::gateway::CallContext;
 use crate::toolset::Recorder;
@@ -124,7 +125,8 @@ pub async fn undo_by(
         Undo::Run(run) => (run, None),
         Undo::Resource(named) => {
             let resources = cx.gateway.resources();
-            let uncounted = inspect::unreadable(cx.project)?;
+            let runs = told::all(cx.project)?;
+            let uncounted = inspect::unreadable_of(cx.project, &runs);
             if let Some((_, why)) = uncounted.first().filter(|_| !force) {
                 return Err(uncounted_changes(
                     resources.kind(),
@@ -137,7 +139,7 @@ pub async fn undo_by(
                 let note = format!("the changes of run {run_id} are not counted: {why}");
                 cx.observer.note(&note);
             }
-            let (id, made) = inspect::resource_changes(cx.project, resources, &named).await?;
+            let (id, made) = inspect::changes_told_by(&runs, resources, &named).await?;
             let run = made.last().map(|m| m.run_id.clone());
             (run, Some(id))
         }

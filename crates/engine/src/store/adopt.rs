@@ -4,8 +4,9 @@
 use super::{
     Event, Marks, StoreError,
     journal::{keep_torn, line},
+    line::Line,
     marks::{Foreign, Whose},
-    read::{Line, Loaded, bytes_of},
+    read::{Loaded, bytes_of},
 };
 use crate::store::chain::chain;
 use agentctl_host::files::{self, Disk};

@@ -17,8 +17,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Of the form of the file; another one is not read.
-const VERSION: u32 = 1;
+/// Of the form of the file, and of what is told in it; another one is not read.
+const VERSION: u32 = 2;
 
 /// What is kept beside a journal, each in a file of its own: who lists many runs reads no reports.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ impl Of {
 }
 
 /// A journal of as many bytes is a long one.
-const LONG: u64 = 1024 * 1024;
+pub(super) const LONG: u64 = 1024 * 1024;
 
 /// Larger ones are not read.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -183,10 +183,7 @@ impl Project {
         if modified == journal.modified && modified < written {
             return Some(told);
         }
-        let Opened::File(mut file) = open_own(&path).ok()? else {
-            return None;
-        };
-        if !journal.begins(&mut file).ok()? {
+        if !self.is_still(run_id, &journal) {
             return None;
         }
         self.keep_told(
@@ -198,6 +195,24 @@ impl Project {
             &told,
         );
         Some(told)
+    }
+
+    /// The same, held against the journal's bytes, and not its length and its time.
+    pub fn told_to_the_byte(&self, run_id: &str) -> Option<Value> {
+        let (Checkpoint { journal, told, .. }, _) = self.checkpoint(run_id, Of::Told)?;
+        self.is_still(run_id, &journal).then_some(told)
+    }
+
+    /// Whether the run's journal is this one, to the byte and to its end.
+    fn is_still(&self, run_id: &str, journal: &Checked) -> bool {
+        let path = self.run(run_id).map(|paths| paths.journal());
+        let Ok(Ok(Opened::File(mut file))) = path.map(|path| open_own(&path)) else {
+            return false;
+        };
+        let is_as_long = file
+            .metadata()
+            .is_ok_and(|found| found.len() == journal.len);
+        is_as_long && journal.begins(&mut file).unwrap_or(false)
     }
 
     /// Keeps what the journal told. One that cannot be kept costs time, and nothing else: no error is told.
@@ -229,10 +244,7 @@ impl Project {
             noted,
             ..
         } = kept;
-        let Opened::File(mut file) = open_own(&self.run(run_id).ok()?.journal()).ok()? else {
-            return None;
-        };
-        if file.metadata().ok()?.len() != journal.len || !journal.begins(&mut file).ok()? {
+        if !self.is_still(run_id, &journal) {
             return None;
         }
         let loaded = Loaded::known((journal.seq, &journal.hash), journal.len, noted);

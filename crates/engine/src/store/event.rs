@@ -2,11 +2,13 @@
 //! New variants and new optional fields may be added; a field's meaning never changes (see `JOURNAL_VERSION`).
 
 mod change;
+mod shared;
 pub(crate) mod v1;
 #[cfg(test)]
 mod v1_tests;
 
 pub use change::{Change, MutationExpectation};
+pub use shared::Shared;
 
 use super::ResourceId;
 
@@ -110,7 +112,7 @@ pub enum Event {
     ModelAnswered {
         step: StepPath,
         turn: u32,
-        answer: ModelAnswer,
+        answer: Shared<ModelAnswer>,
     },
     /// Before the model is asked in this turn, old tool results of the step's conversation gave way to a line each.
     ConversationCompacted {
@@ -135,7 +137,7 @@ pub enum Event {
     ToolIntent {
         step: StepPath,
         role: String,
-        call: ToolCall,
+        call: Shared<ToolCall>,
         decision: Decision,
         mutates: bool,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -147,7 +149,7 @@ pub enum Event {
     ToolFinished {
         step: StepPath,
         role: String,
-        result: ToolResult,
+        result: Shared<ToolResult>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         change: Option<Change>,
     },

@@ -1,6 +1,6 @@
 //! What the first record of a journal must say before the rest is read: a version that is known, and the run whose folder it is.
 
-use super::{StoreError, event::JOURNAL_VERSION, read::Line};
+use super::{StoreError, event::JOURNAL_VERSION, line::Line};
 use serde_json::Value;
 use std::path::Path;
 

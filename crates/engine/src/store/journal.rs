@@ -233,7 +233,7 @@ impl Journal {
             self.synced = true;
         }
         while let Some(dir) = self.unsynced_names.first() {
-            if let Err(e) = files::sync_dir(dir) {
+            if let Err(e) = files::sync_dir_on(self.disk.as_ref(), dir) {
                 self.failed = true;
                 return Err(e.into());
             }

@@ -36,7 +36,8 @@ fn events() -> Vec<Event> {
                     cost_usd: Some(0.1 + 0.2),
                     ..Usage::default()
                 },
-            },
+            }
+            .into(),
         },
         Event::AnswerGiven {
             step: "ask".into(),
@@ -323,4 +324,29 @@ fn an_open_journal_knows_when_it_is_no_longer_the_newest() {
     assert!(!second.is_current().unwrap());
     fs::remove_file(&path).unwrap();
     assert!(!second.is_current().unwrap());
+}
+
+/// Cannot make new names of folders last.
+#[derive(Debug)]
+struct NoNames;
+
+impl agentctl_host::files::Disk for NoNames {
+    fn sync_folder(&self, _: &Path) -> std::io::Result<()> {
+        Err(std::io::Error::other("the disk is broken"))
+    }
+}
+
+#[test]
+fn a_new_journal_whose_name_cannot_be_made_last_is_not_gone_on_with() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("journal.jsonl");
+    let mut journal = Journal::create_on(std::sync::Arc::new(NoNames), &path).unwrap();
+    let error = journal.append(at(0), started(), true).unwrap_err();
+    let named = format!(
+        "cannot sync the folder {}: the disk is broken",
+        dir.path().display()
+    );
+    assert_eq!(error.to_string(), named);
+    // What may not be there tomorrow is not written behind.
+    assert!(journal.append(at(1), started(), false).is_err());
 }

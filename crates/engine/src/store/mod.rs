@@ -2,6 +2,7 @@
 //! error, always. It decides nothing: of flows and policies it knows what an event says of them, of backends nothing at all.
 
 mod adopt;
+mod ahead;
 mod chain;
 mod checkpoint;
 mod error;
@@ -9,6 +10,7 @@ pub mod event;
 mod first;
 mod holder;
 mod journal;
+mod line;
 mod lock;
 mod marks;
 mod project;
@@ -22,6 +24,8 @@ mod tail;
 mod texts;
 mod whole;
 
+#[cfg(test)]
+mod ahead_tests;
 #[cfg(test)]
 mod checkpoint_tests;
 #[cfg(test)]
@@ -40,7 +44,7 @@ mod texts_tests;
 pub use adopt::adopt;
 pub use checkpoint::Checked;
 pub use error::StoreError;
-pub use event::{Budgets, Event, LimitOverrides, Means, Record};
+pub use event::{Budgets, Event, LimitOverrides, Means, Record, Shared};
 pub use holder::Holder;
 pub use journal::Journal;
 pub use lock::{Held, ProjectLock};

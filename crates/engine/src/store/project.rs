@@ -1,6 +1,6 @@
 //! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
 
-use super::{Holder, Marks, ProjectLock, Snapshots, StateFile, StoreError, Texts, read::Line};
+use super::{Holder, Marks, ProjectLock, Snapshots, StateFile, StoreError, Texts, line::Line};
 use agentctl_host::files::{
     self, Disk, Existing, FileError, Files, Found, file_part, is_plain, read_own,
 };

@@ -2,12 +2,13 @@
 //! whole before and has not changed by a byte since (see `checkpoint`) is not checked again. Nothing is changed.
 
 use super::{
-    Event, Foreign, Marks, Record, StoreError, checkpoint::Checked, event::v1, first::First,
+    Event, Foreign, Marks, Record, StoreError,
+    ahead::{Ahead, Stopped, hands},
+    checkpoint::{Checked, LONG},
+    first::First,
+    line::{Alone, Line, Wanted, ends},
 };
-use crate::store::chain::chain;
 use agentctl_host::files::{Opened, open_own};
-use serde::Deserialize;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::{
     collections::BTreeMap,
@@ -175,7 +176,7 @@ impl Loaded {
             _ => bytes,
         };
         for line in bytes.split_inclusive(|b| *b == b'\n') {
-            let record = self.take(path, line, marks)?;
+            let record = self.take(path, line, Wanted::All(marks), marks.run_id())?;
             self.records.extend(record);
         }
         Ok(())
@@ -186,17 +187,36 @@ impl Loaded {
         &mut self,
         path: &Path,
         line: &[u8],
-        marks: &Marks,
+        wanted: Wanted<'_>,
+        run_id: &str,
     ) -> Result<Option<Record>, StoreError> {
-        let number = self.last_seq + 1;
-        let broken = |reason: String| broken(path, number, reason);
-        let (text, ended) = ends(line);
+        let (text, _) = ends(line);
         let first = self.first(text);
         if let Some(first) = &first {
             first.check_version(path)?;
         }
-        let line_of = match read_record(text, self) {
-            Ok(read) => read,
+        let read = wanted.of(line, self.current);
+        let check = || first.map_or(Ok(()), |first| first.check_run(run_id));
+        self.follow(path, line, read, check)
+    }
+
+    /// Takes in a line that was read by itself, where it follows what was taken in before and is as it must be besides.
+    fn follow(
+        &mut self,
+        path: &Path,
+        line: &[u8],
+        read: Result<Alone, String>,
+        check: impl FnOnce() -> Result<(), String>,
+    ) -> Result<Option<Record>, StoreError> {
+        let number = self.last_seq + 1;
+        let broken = |reason: String| broken(path, number, reason);
+        let (_, ended) = ends(line);
+        let follows = read.and_then(|alone| {
+            alone.follows(self.last_seq, &self.last_hash)?;
+            Ok(alone)
+        });
+        let alone = match follows {
+            Ok(alone) => alone,
             Err(_) if !ended => {
                 self.torn = Some(Torn {
                     bytes: line.len(),
@@ -206,41 +226,15 @@ impl Loaded {
             }
             Err(reason) => return Err(broken(reason)),
         };
-        if let Some(first) = first {
-            first.check_run(marks.run_id()).map_err(broken)?;
-        }
+        check().map_err(broken)?;
         if self.foreign.is_none() {
-            let mark = line_of.mark.as_deref();
-            let judged = marks.judge(line_of.seq, &line_of.hash, mark);
-            self.foreign = judged.err().map(|why| Foreign {
-                from: line_of.seq,
+            self.foreign = alone.whose.err().map(|why| Foreign {
+                from: alone.line.seq,
                 why,
             });
         }
-        let read = line_of.says(|said| said).map_err(broken)?;
-        Ok(self.keep(read, line.len(), ended))
-    }
-
-    /// Takes in the next line of a journal that was checked before, to the byte.
-    fn take_checked(&mut self, path: &Path, line: &[u8]) -> Result<Option<Record>, StoreError> {
-        let number = self.last_seq + 1;
-        let broken = |reason: String| broken(path, number, reason);
-        let (text, ended) = ends(line);
-        self.first(text);
-        let known = match self.current {
-            true => serde_json::from_slice::<Line<Option<Event>>>(text).ok(),
-            false => None,
-        };
-        let read = match known {
-            Some(read) => read,
-            None => {
-                let read = serde_json::from_slice::<Line>(text);
-                read.map_err(|e| broken(e.to_string()))?
-                    .says(said)
-                    .map_err(broken)?
-            }
-        };
-        Ok(self.keep(read, line.len(), ended))
+        let said = alone.line.says(|said| said).map_err(broken)?;
+        Ok(self.keep(said, line.len(), ended))
     }
 
     /// What the next line says of the whole journal. None: it is not the first, or not a record.
@@ -280,8 +274,20 @@ pub(super) struct Reading<'a> {
     pub each: Each<'a>,
 }
 
-/// Reads a journal's file to its end.
+/// Reads a journal's file to its end; a long one with several threads.
 pub(super) fn stream(path: &Path, reading: Reading<'_>) -> Result<Streamed, StoreError> {
+    let is_long = |found: &Metadata| found.len() >= LONG;
+    stream_with(path, reading, &|found| {
+        if is_long(found) { hands() } else { 0 }
+    })
+}
+
+/// The same, with as many threads as `hands` says of the file.
+pub(super) fn stream_with(
+    path: &Path,
+    reading: Reading<'_>,
+    hands: &dyn Fn(&Metadata) -> usize,
+) -> Result<Streamed, StoreError> {
     let Reading {
         marks,
         checked,
@@ -295,33 +301,54 @@ pub(super) fn stream(path: &Path, reading: Reading<'_>) -> Result<Streamed, Stor
     let checked = checked.filter(begins);
     file.rewind().map_err(failed)?;
     let mut lines = BufReader::with_capacity(CHUNK, file);
+    let hands = hands(&found);
     let mut streamed = Streamed {
         loaded: Loaded::noting(note),
         digest: Sha256::new(),
         found,
     };
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        if lines.read_until(b'\n', &mut line).map_err(failed)? == 0 {
-            return Ok(streamed);
-        }
-        let loaded = &mut streamed.loaded;
-        let before = loaded.last_seq;
-        let record = match checked {
-            Some(checked) if loaded.whole < checked.len => loaded.take_checked(path, &line)?,
-            _ => loaded.take(path, &line, marks)?,
-        };
-        if loaded.last_seq > before {
-            streamed.digest.update(&line);
+    let whole = checked.map_or(0, |checked| checked.len);
+    let wanted = |from: u64| match from < whole {
+        true => Wanted::Said,
+        false => Wanted::All(marks),
+    };
+    let mut came = |streamed: &mut Streamed, line: &[u8], record: Option<Record>| {
+        let loaded = &streamed.loaded;
+        if loaded.torn.is_none() {
+            streamed.digest.update(line);
         }
         if let Some(record) = record {
             each(&record, loaded.foreign.is_none());
         }
-        if let Some(checked) = checked.filter(|checked| loaded.whole == checked.len) {
-            checked.still(path, loaded.head(), &streamed.digest)?;
+        match checked.filter(|checked| loaded.whole == checked.len) {
+            Some(checked) => checked.still(path, loaded.head(), &streamed.digest),
+            None => Ok(()),
         }
+    };
+    // By what the first record says, the others are read.
+    let mut line = Vec::new();
+    lines.read_until(b'\n', &mut line).map_err(failed)?;
+    if line.is_empty() {
+        return Ok(streamed);
     }
+    let first = wanted(0);
+    let record = streamed.loaded.take(path, &line, first, marks.run_id())?;
+    came(&mut streamed, &line, record)?;
+    let reading = Ahead {
+        from: line.len() as u64,
+        current: streamed.loaded.current,
+        wanted: &wanted,
+        hands,
+    };
+    let followed = reading.each_line(lines, &mut |line, read| {
+        let record = streamed.loaded.follow(path, line, read, || Ok(()))?;
+        came(&mut streamed, line, record)
+    });
+    followed.map_err(|stopped| match stopped {
+        Stopped::Reading(e) => failed(e),
+        Stopped::Here(error) => error,
+    })?;
+    Ok(streamed)
 }
 
 /// A journal is this program's own: what stands in its place as a link, a pipe or a device is not waited for.
@@ -348,104 +375,5 @@ pub(super) fn broken(path: &Path, line: u64, reason: String) -> StoreError {
         path: path.to_owned(),
         line,
         reason,
-    }
-}
-
-/// The line without its newline, and whether it has one.
-fn ends(line: &[u8]) -> (&[u8], bool) {
-    match line.strip_suffix(b"\n") {
-        Some(text) => (text, true),
-        None => (line, false),
-    }
-}
-
-/// A line of the file.
-#[derive(Deserialize)]
-pub(super) struct Line<E = Value> {
-    pub seq: u64,
-    pub at: String,
-    pub prev: String,
-    pub hash: String,
-    /// Whose record it is; None: not said. It is not part of the chain.
-    #[serde(default)]
-    mark: Option<String>,
-    pub event: E,
-}
-
-impl<E> Line<E> {
-    /// Whether the hash is that of an event of this text.
-    fn fits(&self, event: &str) -> bool {
-        chain(&self.prev, self.seq, &self.at, event) == self.hash
-    }
-
-    fn says<F>(self, said: impl FnOnce(E) -> Result<F, String>) -> Result<Line<F>, String> {
-        Ok(Line {
-            seq: self.seq,
-            at: self.at,
-            prev: self.prev,
-            hash: self.hash,
-            mark: self.mark,
-            event: said(self.event)?,
-        })
-    }
-}
-
-fn read_record(text: &[u8], before: &Loaded) -> Result<Line<Said>, String> {
-    if let Some(line) = as_written(text, before) {
-        return Ok(line);
-    }
-    let line: Line = serde_json::from_slice(text).map_err(|e| format!("not a record: {e}"))?;
-    if line.seq != before.last_seq + 1 {
-        return Err(format!(
-            "record {} follows record {}: records are missing or were moved",
-            line.seq, before.last_seq
-        ));
-    }
-    if line.prev != before.last_hash {
-        return Err(
-            "the record does not follow the one before it (its `prev` is another hash)".into(),
-        );
-    }
-    // The hash is taken over the event as it stands in the file, with keys that this version does not know.
-    if !line.fits(&line.event.to_string()) {
-        return Err("the record was changed after it was written (its hash does not fit)".into());
-    }
-    line.says(|value| Ok(said(value)))
-}
-
-/// The next record, where it is one in today's words to the letter: most are, and need be read but once.
-fn as_written(text: &[u8], before: &Loaded) -> Option<Line<Said>> {
-    if !before.current {
-        return None;
-    }
-    let line = serde_json::from_slice::<Line<Event>>(text).ok()?;
-    let follows = line.seq == before.last_seq + 1 && line.prev == before.last_hash;
-    let is_whole = follows && line.fits(&serde_json::to_string(&line.event).ok()?);
-    let line = is_whole.then_some(line)?;
-    line.says(|event| Ok(Ok(Some(event)))).ok()
-}
-
-/// What a record says whose hash fits.
-type Said = Result<Option<Event>, String>;
-
-/// What a record's event says. None: it is of a type that only a newer agentctl knows.
-fn said(event: Value) -> Said {
-    let event = v1::in_words_of_today(event);
-    match Event::deserialize(&event) {
-        Ok(event) => Ok(Some(event)),
-        Err(e) if is_known(&event) => Err(format!("the event cannot be read: {e}")),
-        Err(_) => Ok(None),
-    }
-}
-
-/// Whether this version knows the event's type: then what it cannot read is a fault, not news.
-fn is_known(event: &Value) -> bool {
-    let Some(kind) = event.get("type").and_then(Value::as_str) else {
-        return true;
-    };
-    let probe = serde_json::json!({ "type": kind });
-    match serde_json::from_value::<Event>(probe) {
-        Ok(_) => true,
-        Err(e) => !e.to_string().starts_with("unknown variant"),
     }
 }

@@ -41,7 +41,7 @@ fn as_of(event: &Event, run: &str, turn: u64) -> Event {
 }
 
 /// A model that reads once more.
-fn of_turn(step: &StepPath, role: &str, turn: u64) -> [Event; 4] {
+pub fn of_turn(step: &StepPath, role: &str, turn: u64) -> [Event; 4] {
     let (step, role) = (step.clone(), role.to_owned());
     let call = ToolCall {
         id: format!("more-{turn}"),
@@ -64,12 +64,12 @@ fn of_turn(step: &StepPath, role: &str, turn: u64) -> [Event; 4] {
                 tool_calls: vec![call.clone()],
                 finish: Default::default(),
                 usage: Usage::default(),
-            },
+            }.into(),
         },
         Event::ToolIntent {
             step: step.clone(),
             role: role.clone(),
-            call: call.clone(),
+            call: call.clone().into(),
             decision: Decision::Allow {
                 rule: "role.test".to_owned(),
             },
@@ -85,7 +85,7 @@ fn of_turn(step: &StepPath, role: &str, turn: u64) -> [Event; 4] {
                 name: call.name,
                 status: ToolStatus::Ok,
                 content: json!({"page": turn, "items": ["sweep", "cook", "y".repeat(180)], "more": true}),
-            },
+            }.into(),
             change: None,
         },
     ]

@@ -2,17 +2,15 @@
 
 use super::Point;
 use crate::{
-    policy::Carries,
     store::{
-        Event,
-        event::{Change, MutationExpectation, StepPath},
+        Event, Shared,
+        event::{Change, StepPath},
     },
     toolset::is_unreachable,
 };
 use agentctl_base::{
     canonical::{canonical, sha256_hex},
-    decision::Decision,
-    model::{ModelAnswer, ToolResult, Usage},
+    model::{ModelAnswer, ToolCall, ToolResult, Usage},
 };
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -53,25 +51,22 @@ pub struct Call {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Intent {
     pub at: Point,
-    /// As the model wrote them.
-    pub arguments: String,
-    pub decision: Decision,
+    /// As the model wrote it.
+    pub call: Shared<ToolCall>,
     pub mutates: bool,
-    pub expect: Option<MutationExpectation>,
-    pub carries: Option<Carries>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Returned {
     pub at: Point,
-    pub result: ToolResult,
-    pub change: Option<Change>,
+    pub result: Shared<ToolResult>,
+    pub change: Option<Box<Change>>,
 }
 
 impl Call {
     /// Its arguments; null when there are none, or when they are no JSON.
     pub fn arguments(&self) -> Value {
-        let text = self.intent.as_ref().map(|intent| &intent.arguments);
+        let text = self.intent.as_ref().map(|intent| &intent.call.arguments);
         text.and_then(|text| serde_json::from_str(text).ok())
             .unwrap_or_default()
     }
@@ -85,11 +80,11 @@ impl Call {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
     /// Answers by turn.
-    pub answers: BTreeMap<u32, ModelAnswer>,
-    /// The last intent of each call that was begun, by call id: a `ToolIntent` event.
-    pub begun: IndexMap<String, Event>,
+    pub answers: BTreeMap<u32, Shared<ModelAnswer>>,
+    /// The calls that were begun, by their ids.
+    pub begun: IndexMap<String, Begun>,
     /// Results by call id, in the order they came.
-    pub results: IndexMap<String, ToolResult>,
+    pub results: IndexMap<String, Shared<ToolResult>>,
     /// By turn: the calls whose results were shortened before it.
     pub shortened: BTreeMap<u32, Vec<String>>,
     /// The tools that the step does not offer, once that was settled.
@@ -98,14 +93,36 @@ pub struct Trace {
     pub patched: Option<Map<String, Value>>,
 }
 
+/// A call that was begun: by the last of its intents.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Begun {
+    pub mutates: bool,
+    /// The `ToolIntent` event; None: it is known what became of the call.
+    pub intent: Option<Box<Event>>,
+}
+
 impl Trace {
     /// Changes that were begun and have no result, or only one which says that what they left could not be read.
     pub fn unsettled(&self) -> impl Iterator<Item = &Event> {
-        self.begun
-            .iter()
-            .filter(|(id, _)| self.results.get(*id).is_none_or(is_unreachable))
-            .map(|(_, intent)| intent)
-            .filter(|intent| matches!(intent, Event::ToolIntent { mutates: true, .. }))
+        let unknown = |id: &str| self.results.get(id).is_none_or(|of| is_unreachable(of));
+        let begun = self.begun.iter();
+        let begun = begun.filter(move |(id, begun)| begun.mutates && unknown(id));
+        begun.filter_map(|(_, begun)| begun.intent.as_deref())
+    }
+
+    /// Takes a result in, and gives back the call that it is of, if that was begun and had none yet.
+    pub(super) fn take(&mut self, result: &Shared<ToolResult>) -> Option<Shared<ToolCall>> {
+        self.results
+            .insert(result.call_id.clone(), Shared::clone(result));
+        let begun = self.begun.get_mut(&result.call_id)?;
+        let Some(Event::ToolIntent { call, .. }) = begun.intent.as_deref() else {
+            return None;
+        };
+        let call = Shared::clone(call);
+        if !is_unreachable(result) {
+            begun.intent = None;
+        }
+        Some(call)
     }
 }
 

@@ -3,10 +3,10 @@
 use super::{
     Activation, Asked, Changed, Ended, Failed, Patched, Pinned, Point, PutBack, Refused, RunUsage,
     Said, SessionOf, StageChange, Worked,
-    calls::{Call, Intent, ModelCall, Repeated, Repeats, Returned, Trace},
+    calls::{Begun, Call, Intent, ModelCall, Repeated, Repeats, Returned, Trace},
 };
 use crate::flow::within;
-use crate::store::{Event, Means, Record, SnapshotRef, event::StepPath};
+use crate::store::{Event, Means, Record, Shared, SnapshotRef, event::StepPath};
 use agentctl_base::{model::ToolResult, question::Outcome};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -65,7 +65,7 @@ pub struct RunView {
     /// How often conversations of an agent were shortened.
     pub compactions: BTreeMap<String, u32>,
     /// The whole results that a line stands for in a conversation, by step and call.
-    pub put_aside: BTreeMap<StepPath, IndexMap<String, ToolResult>>,
+    pub put_aside: BTreeMap<StepPath, IndexMap<String, Shared<ToolResult>>>,
     /// The call that came back most often with the same arguments and the same result.
     pub most_repeated: Option<Repeated>,
     /// What the run may use of other servers' tools, as it was pinned.
@@ -291,10 +291,9 @@ impl RunView {
             step,
             role,
             call,
-            decision,
             mutates,
             expect,
-            carries,
+            ..
         } = event
         else {
             return;
@@ -306,14 +305,15 @@ impl RunView {
             noted.extend(expect.more.clone());
         }
         let trace = self.open.entry(step.clone()).or_default();
-        trace.begun.insert(call.id.clone(), event.clone());
+        let begun = Begun {
+            mutates: *mutates,
+            intent: Some(Box::new(event.clone())),
+        };
+        trace.begun.insert(call.id.clone(), begun);
         let intent = Intent {
             at,
-            arguments: call.arguments.clone(),
-            decision: decision.clone(),
+            call: Shared::clone(call),
             mutates: *mutates,
-            expect: expect.clone(),
-            carries: carries.clone(),
         };
         // One that was cut off before anything happened is begun again.
         let known = self.unanswered(step, &call.id);
@@ -347,8 +347,7 @@ impl RunView {
         self.usage.tool_calls += 1;
         self.usage_of.entry(step.clone()).or_default().tool_calls += 1;
         let trace = self.open.entry(step.clone()).or_default();
-        trace.results.insert(result.call_id.clone(), result.clone());
-        if let Some(Event::ToolIntent { call, .. }) = trace.begun.get(&result.call_id) {
+        if let Some(call) = trace.take(result) {
             let times = self
                 .repeats
                 .count(&call.name, &call.arguments, &result.content);
@@ -364,7 +363,7 @@ impl RunView {
         let returned = Returned {
             at,
             result: result.clone(),
-            change: change.clone(),
+            change: change.clone().map(Box::new),
         };
         let known = self.unanswered(step, &result.call_id);
         self.unanswered.retain(|at| Some(*at) != known);

@@ -9,7 +9,7 @@ mod queries;
 mod usage;
 mod worked;
 
-pub use calls::{Call, Intent, ModelCall, Repeated, Returned, Trace};
+pub use calls::{Begun, Call, Intent, ModelCall, Repeated, Returned, Trace};
 pub use changes::{By, Changed};
 pub use entries::{
     Activation, Asked, Ended, Failed, Patched, Pinned, Point, PutBack, Refused, Said, SessionOf,

@@ -80,7 +80,8 @@ fn answered(step: &str, cost_usd: Option<f64>) -> Event {
                 cache_write_tokens: 3,
                 cost_usd,
             },
-        },
+        }
+        .into(),
     }
 }
 
@@ -92,7 +93,8 @@ fn intent(step: &str, id: &str, mutates: bool) -> Event {
             id: id.into(),
             name: "write".into(),
             arguments: r#"{"x": 1}"#.into(),
-        },
+        }
+        .into(),
         decision: Decision::Allow { rule: "r".into() },
         mutates,
         expect: None,
@@ -109,7 +111,8 @@ fn finished(step: &str, id: &str, status: ToolStatus, change: Option<Change>) ->
             name: "write".into(),
             status,
             content: json!({"name": "Orders"}),
-        },
+        }
+        .into(),
         change,
     }
 }
@@ -378,7 +381,8 @@ fn what_is_settled_is_forgotten_and_what_is_under_way_is_not() {
             id: format!("c{number}"),
             name: "look".into(),
             arguments: format!("{{\"n\": {number}}}"),
-        },
+        }
+        .into(),
         decision: Decision::Allow { rule: "r".into() },
         mutates,
         expect: None,
@@ -392,7 +396,8 @@ fn what_is_settled_is_forgotten_and_what_is_under_way_is_not() {
             name: "look".into(),
             status: ToolStatus::Ok,
             content: json!({"text": "x".repeat(100)}),
-        },
+        }
+        .into(),
         change,
     };
     let change = Change {

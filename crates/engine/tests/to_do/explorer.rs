@@ -1,13 +1,18 @@
 //! Everything that may happen to a short run, in every order: the run is begun, resumed, answered with yes, no or nonsense, left
-//! alone until an approval is too old, while somebody else edits the list and another process holds the project. No order is drawn:
-//! every state that can be reached is looked at once, and from each of them an end can be reached.
+//! alone until an approval is too old, and taken back, while somebody else edits the list, a run of somebody else's changes it, the
+//! clock is set back, and another process holds the project. No order is drawn: every state that can be reached is looked at once,
+//! and from each of them an end can be reached.
 //!
-//! With `EXPLORE_KILLS=1` it is also killed, once on each way, before, within and after each of its writes (minutes).
+//! With `EXPLORE_KILLS=1` it is also killed, once on each way, before, within and after each of its writes (minutes); with
+//! `EXPLORE_KILLS=2` twice, and the second time only at every `EXPLORE_EVERY`th such place (100), since all of them are hours.
+//! `EXPLORE_ALONE=1` leaves the other run, the clock and the taking back out.
 
 use crate::rules::{READS, REMOVES_ONE, REMOVES_TWO, changing};
 use crate::support::{House, block_on, gateway, list_of, request_on};
 use agentctl_base::question::Outcome;
-use agentctl_engine::run::{Counted, Resume, RunError, RunReport, advance, answer, show, start};
+use agentctl_engine::run::{
+    Counted, Resume, RunError, RunReport, Undo, advance, answer, show, start, undo,
+};
 use agentctl_engine::store::{Event, Holder, Project, Record, StateFile};
 use agentctl_host::files::Disk;
 use agentctl_host::key::Key;
@@ -23,8 +28,16 @@ use std::sync::{Arc, Mutex};
 /// More than the time that an answer to an approval counts, in seconds.
 const LATE: i64 = 2 * 86_400;
 const HOUR: i64 = 3_600;
+/// How far the clock is set back, in seconds.
+const BACK: i64 = 400 * 86_400;
 /// Nobody takes a longer way.
-const MOST_STATES: usize = 20_000;
+const MOST_STATES: usize = 100_000;
+
+/// What the other run does.
+const RIVAL_ADDS: (&str, &str) = (
+    "edit_list",
+    r#"[{"op": "add", "text": "by a rival", "owner": "ann"}]"#,
+);
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Step {
@@ -35,6 +48,12 @@ enum Step {
     Edit,
     /// So much time passes that an approval counts no more.
     Wait,
+    /// Another run of this user's changes the list, and ends.
+    Rival,
+    /// The clock is set back.
+    Back,
+    /// What the run did is taken back.
+    Undo,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,6 +109,11 @@ struct World {
     kills: usize,
     edited: bool,
     late: bool,
+    back: bool,
+    /// It was tried to take back what the run did.
+    undone: bool,
+    /// The runs of others that were begun.
+    rivals: BTreeSet<String>,
 }
 
 fn tree(root: &Path) -> Tree {
@@ -124,6 +148,10 @@ fn put(root: &Path, files: &Tree) {
 
 struct Explorer {
     house: House,
+    /// Whose runs change the same list.
+    rival: House,
+    /// Others work there too, the clock is set, and what was done is taken back.
+    together: bool,
 }
 
 impl Explorer {
@@ -132,8 +160,9 @@ impl Explorer {
     }
 
     /// The run that was begun, if a record of it is there.
-    fn run(&self) -> Option<(String, Vec<Record>, RunReport)> {
-        let run = self.house.project.run_ids().unwrap().pop()?;
+    fn run(&self, world: &World) -> Option<(String, Vec<Record>, RunReport)> {
+        let mut runs = self.house.project.run_ids().unwrap().into_iter();
+        let run = runs.rfind(|run| !world.rivals.contains(run))?;
         let mut records = Vec::new();
         let keep = &mut |record: &Record| records.push(record.clone());
         let report = show(&self.house.project, &self.house.pack, &run, keep).ok()?;
@@ -149,12 +178,17 @@ impl Explorer {
         self.house.gateway = gateway(&root, &self.house.pack);
         let hours = i64::try_from(world.way.len()).unwrap() * HOUR;
         let late = if world.late { LATE } else { 0 };
-        self.house.effects = Counted::from(1_800_000_000 + hours + late);
+        let back = if world.back { BACK } else { 0 };
+        let now = 1_800_000_000 + hours + late - back;
+        self.house.effects = Counted::from(now);
+        self.rival.project = Project::on(disk.clone(), &root).with_key(Some(Key::fixed([7; 32])));
+        self.rival.gateway = gateway(&root, &self.rival.pack);
+        self.rival.effects = Counted::from(now + HOUR / 2);
         disk
     }
 
-    fn act(&mut self, step: Step) -> Result<Option<Outcome>, RunError> {
-        let run = self.run();
+    fn act(&mut self, world: &World, step: Step) -> Result<Option<Outcome>, RunError> {
+        let run = self.run(world);
         let report = match step {
             Step::Begin => block_on(start(self.house.context(), request_on("old")))?,
             Step::Resume => {
@@ -174,7 +208,21 @@ impl Explorer {
                 self.house.put("old", &list);
                 return Ok(None);
             }
-            Step::Wait => return Ok(None),
+            Step::Wait | Step::Back => return Ok(None),
+            Step::Rival => block_on(start(self.rival.context(), request_on("old")))?,
+            Step::Undo => {
+                let (run, ..) = run.unwrap();
+                let done = block_on(undo(self.house.context(), Undo::Run(Some(run)), false));
+                let list = self.house.list("old").unwrap();
+                let all = ["a", "b", "c", "d"]
+                    .iter()
+                    .all(|item| list.item(item).is_some());
+                assert!(
+                    done.is_err() || all,
+                    "taken back, and not as it was: {list:?}"
+                );
+                return done.map(|_| None);
+            }
         };
         Ok(Some(report.outcome))
     }
@@ -182,8 +230,9 @@ impl Explorer {
     /// The world after a step, and how many writes it made.
     fn after(&mut self, world: &World, step: Step, kill: Option<(usize, Kill)>) -> (World, usize) {
         let disk = self.enter(world);
+        let before = self.house.project.run_ids().unwrap();
         *disk.at.lock().unwrap() = kill;
-        let acted = catch_unwind(AssertUnwindSafe(|| self.act(step)));
+        let acted = catch_unwind(AssertUnwindSafe(|| self.act(world, step)));
         let mut next = World {
             files: Tree::new(),
             ..world.clone()
@@ -194,12 +243,22 @@ impl Explorer {
             // Told, and nothing was done: nonsense, and an answer to what was asked too long ago.
             Ok(Err(RunError::Usage(_))) if step == Step::Say("nonsense") => {}
             Ok(Err(RunError::Usage(why))) if world.late && why.contains("too long ago") => {}
+            // Nothing was changed yet, or somebody changed the list since: then nobody's work is taken away.
+            Ok(Err(RunError::Usage(why))) if step == Step::Undo && why.contains("changed no") => {}
+            Ok(Err(RunError::Refused { .. }))
+                if step == Step::Undo && (world.edited || !world.rivals.is_empty()) => {}
             Ok(Err(error)) => panic!("{error}: {:?}", next.way),
             Err(end) => assert!(end.is::<Killed>(), "{:?}", next.way),
         }
         next.kills += usize::from(kill.is_some());
         next.edited |= step == Step::Edit;
         next.late |= step == Step::Wait;
+        next.back |= step == Step::Back;
+        next.undone |= step == Step::Undo;
+        if step == Step::Rival {
+            let runs = self.house.project.run_ids().unwrap().into_iter();
+            next.rivals.extend(runs.filter(|run| !before.contains(run)));
+        }
         next.files = tree(self.root());
         (next, disk.writes.load(Ordering::SeqCst))
     }
@@ -207,7 +266,7 @@ impl Explorer {
     /// What may happen now.
     fn steps(&mut self, world: &World) -> Vec<Step> {
         self.enter(world);
-        let Some((_, _, report)) = self.run() else {
+        let Some((_, _, report)) = self.run(world) else {
             return vec![Step::Begin];
         };
         let goes_on = [Outcome::Waiting, Outcome::Interrupted, Outcome::Budget];
@@ -224,12 +283,17 @@ impl Explorer {
         if !world.late && !report.questions.is_empty() {
             steps.push(Step::Wait);
         }
+        if self.together {
+            steps.push(Step::Undo);
+            steps.extend(world.rivals.is_empty().then_some(Step::Rival));
+            steps.extend((!world.back).then_some(Step::Back));
+        }
         steps
     }
 
     /// Two worlds with one key go on alike: times, names and the number of takings-up aside.
     fn key(&self, world: &World) -> String {
-        let run = self.run();
+        let run = self.run(world);
         let records = run.iter().flat_map(|(_, records, _)| records);
         let events = records.map(|record| &record.event).filter(|event| {
             !matches!(
@@ -246,9 +310,13 @@ impl Explorer {
             kills,
             edited,
             late,
+            back,
+            undone,
+            rivals,
             ..
         } = world;
-        format!("{kills} {edited} {late} {list} {events}")
+        let rivals = rivals.len();
+        format!("{kills} {edited} {late} {back} {undone} {rivals} {list} {events}")
     }
 
     /// What holds wherever a run is.
@@ -257,12 +325,12 @@ impl Explorer {
         let disk = self.enter(world);
         let list = self.house.list("old").unwrap();
         let has = |item: &str| list.item(item).is_some();
-        assert_eq!(
-            has("by hand"),
-            world.edited,
+        // What somebody did between two changes of the run goes with them when they are taken back, and has a number in the history.
+        assert!(
+            world.undone || has("by hand") == world.edited,
             "somebody's edit is lost: {way:?}"
         );
-        let Some((run, records, report)) = self.run() else {
+        let Some((run, records, report)) = self.run(world) else {
             assert!(has("a") && has("b"), "{way:?}");
             return;
         };
@@ -307,7 +375,7 @@ impl Explorer {
         };
         let _held = self.house.project.lock(&holder).unwrap();
         let before = disk.writes.load(Ordering::SeqCst);
-        let refused = self.act(Step::Resume);
+        let refused = self.act(world, Step::Resume);
         assert!(refused.is_err(), "{way:?}");
         assert_eq!(disk.writes.load(Ordering::SeqCst), before, "{way:?}");
     }
@@ -326,18 +394,26 @@ fn timeless(value: &mut Value) {
 
 #[test]
 fn every_order_of_what_may_happen_to_a_short_run_leaves_a_way_to_an_end() {
-    let most_kills = std::env::var("EXPLORE_KILLS").map_or(0, |n| n.parse().unwrap());
+    let said = |name: &str, unless| std::env::var(name).map_or(unless, |n| n.parse().unwrap());
+    let (most_kills, every) = (said("EXPLORE_KILLS", 0), said("EXPLORE_EVERY", 100));
     let house = House::new(changing("old", &[READS, REMOVES_ONE, REMOVES_TWO]));
     house.put("old", &list_of("Old", &["a", "b", "c", "d"]));
-    let mut explorer = Explorer { house };
+    let mut explorer = Explorer {
+        house,
+        rival: House::new(changing("old", &[READS, RIVAL_ADDS])),
+        together: said("EXPLORE_ALONE", 0) == 0,
+    };
     let first = World {
         files: tree(explorer.root()),
         way: Vec::new(),
         kills: 0,
         edited: false,
         late: false,
+        back: false,
+        undone: false,
+        rivals: BTreeSet::new(),
     };
-    let mut known = BTreeMap::from([(explorer.key(&first), 0)]);
+    let (mut again, mut known) = (0, BTreeMap::from([(explorer.key(&first), 0)]));
     let mut ends = BTreeSet::new();
     // Where a step leads from where, for those that nobody disturbs.
     let mut from: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
@@ -356,7 +432,12 @@ fn every_order_of_what_may_happen_to_a_short_run_leaves_a_way_to_an_end() {
                 if kill.is_none() && world.kills < most_kills {
                     let at = (1..=writes).rev();
                     let how = [Kill::After, Kill::Within, Kill::Before];
-                    kills.extend(at.flat_map(|at| how.map(|kill| Some((at, kill)))));
+                    let places = at.flat_map(|at| how.map(|kill| (at, kill)));
+                    let drawn = places.filter(|_| {
+                        again += usize::from(world.kills > 0);
+                        world.kills == 0 || again.is_multiple_of(every)
+                    });
+                    kills.extend(drawn.map(Some));
                 }
                 let count = known.len();
                 let key = explorer.key(&next);

@@ -17,7 +17,7 @@ pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// The same on a disk of its own; what was left is removed by who has the lock of the folder ([`super::tidy`]).
 pub fn write_atomic_on(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let dir = parent(path);
-    create_dir(dir)?;
+    create_dir_on(disk, dir)?;
     let mut temporary =
         temporary::create(dir).map_err(FileError::io("create a temporary file in", dir))?;
     disk.write(temporary.as_file_mut(), bytes, path)
@@ -27,7 +27,7 @@ pub fn write_atomic_on(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(),
         .map_err(FileError::io("sync", path))?;
     disk.rename(temporary, path)
         .map_err(FileError::io("replace", path))?;
-    sync_dir(dir)
+    sync_dir_on(disk, dir)
 }
 
 /// Replaces a file that can be made anew at any time: whole or not at all for who reads it now, and nothing is synced. After a power
@@ -57,9 +57,13 @@ fn readable_like_a_new_file(_: &fs::File, _: &Path) -> Result<(), FileError> {
 
 /// Creates the folder and those above it that are missing, and makes the new names last.
 pub fn create_dir(dir: &Path) -> Result<(), FileError> {
+    create_dir_on(disk::real().as_ref(), dir)
+}
+
+fn create_dir_on(disk: &dyn Disk, dir: &Path) -> Result<(), FileError> {
     create_dir_unsynced(dir)?
         .iter()
-        .try_for_each(|holds| sync_dir(holds))
+        .try_for_each(|holds| sync_dir_on(disk, holds))
 }
 
 /// The same, but a power loss can take the new names until the folders that are given back are synced, in this order.
@@ -85,12 +89,72 @@ pub fn parent(path: &Path) -> &Path {
     }
 }
 
-/// Makes a new or renamed entry of the folder last. Folders cannot be synced on Windows, where a rename is enough.
+/// Makes a new or renamed entry of the folder last.
 pub fn sync_dir(dir: &Path) -> Result<(), FileError> {
-    if cfg!(unix) {
-        fs::File::open(dir)
-            .and_then(|d| d.sync_all())
-            .map_err(FileError::io("sync the folder", dir))?;
+    sync_dir_on(disk::real().as_ref(), dir)
+}
+
+/// The same on a disk of its own.
+pub fn sync_dir_on(disk: &dyn Disk, dir: &Path) -> Result<(), FileError> {
+    disk.sync_folder(dir)
+        .map_err(FileError::io("sync the folder", dir))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+    use std::sync::Mutex;
+
+    /// Says which folders were synced, and cannot sync one of them.
+    #[derive(Debug, Default)]
+    struct Watched {
+        synced: Mutex<Vec<PathBuf>>,
+        broken: Option<PathBuf>,
     }
-    Ok(())
+
+    impl Disk for Watched {
+        fn sync_folder(&self, dir: &Path) -> io::Result<()> {
+            if self.broken.as_deref() == Some(dir) {
+                return Err(io::Error::other("the disk is broken"));
+            }
+            self.synced.lock().unwrap().push(dir.to_owned());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn each_new_name_is_synced_into_the_folder_that_holds_it() {
+        let root = tempfile::tempdir().unwrap();
+        let (a, b) = (root.path().join("a"), root.path().join("a/b"));
+        let disk = Watched::default();
+        let written = |text: &[u8]| {
+            write_atomic_on(&disk, &b.join("file"), text).unwrap();
+            std::mem::take(&mut *disk.synced.lock().unwrap())
+        };
+        assert_eq!(
+            written(b"1"),
+            [a.clone(), root.path().to_owned(), b.clone()]
+        );
+        assert_eq!(written(b"2"), std::slice::from_ref(&b));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_synced_is_an_error_that_names_it() {
+        let root = tempfile::tempdir().unwrap();
+        let (a, b) = (root.path().join("a"), root.path().join("a/b"));
+        for broken in [root.path(), &a, &b] {
+            let _ = fs::remove_dir_all(&a);
+            let disk = Watched {
+                broken: Some(broken.to_owned()),
+                ..Watched::default()
+            };
+            let error = write_atomic_on(&disk, &b.join("file"), b"1").unwrap_err();
+            let named = format!(
+                "cannot sync the folder {}: the disk is broken",
+                broken.display()
+            );
+            assert_eq!(error.to_string(), named);
+        }
+    }
 }

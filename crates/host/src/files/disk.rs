@@ -20,6 +20,13 @@ pub trait Disk: fmt::Debug + Send + Sync {
     fn rename(&self, from: tempfile::NamedTempFile, path: &Path) -> io::Result<()> {
         from.persist(path).map(|_| ()).map_err(|e| e.error)
     }
+    /// Makes new and renamed entries of the folder last. Folders cannot be synced on Windows, where a rename is enough.
+    fn sync_folder(&self, dir: &Path) -> io::Result<()> {
+        match cfg!(unix) {
+            true => File::open(dir)?.sync_all(),
+            false => Ok(()),
+        }
+    }
 }
 
 #[derive(Debug, Default)]

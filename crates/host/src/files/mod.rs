@@ -8,7 +8,8 @@ mod regular;
 mod temporary;
 
 pub use atomic::{
-    create_dir, create_dir_unsynced, parent, sync_dir, write_atomic, write_atomic_on, write_cache,
+    create_dir, create_dir_unsynced, parent, sync_dir, sync_dir_on, write_atomic, write_atomic_on,
+    write_cache,
 };
 pub use disk::{Disk, real};
 pub use folder::{Existing, Files};

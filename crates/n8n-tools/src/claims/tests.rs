@@ -40,7 +40,8 @@ fn finished(step: &str, id: &str, tool: &str, content: Value, change: Option<Cha
             name: tool.into(),
             status: ToolStatus::Ok,
             content,
-        },
+        }
+        .into(),
         change,
     }
 }

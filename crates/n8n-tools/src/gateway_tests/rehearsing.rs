@@ -423,9 +423,9 @@ async fn a_killed_test_leaves_nothing_after_settling() {
         let Event::ToolIntent { call: made, .. } = &mut acted else {
             panic!()
         };
-        *made = ToolCall {
+        **made = ToolCall {
             arguments: json!({"workflow_id": "orders", "let_act": ["Tell sales"]}).to_string(),
-            ..call.clone()
+            ..ToolCall::clone(call)
         };
         let result = b.settle("checker", &acted).await.unwrap();
         assert_eq!(result.status, ToolStatus::Unknown);

@@ -5,7 +5,7 @@ use crate::guards::{self, Outline};
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
 use agentctl_engine::guards::{GuardState, Memory, ResourceLog, SnapshotMark, approved_rules};
-use agentctl_engine::store::Event;
+use agentctl_engine::store::{Event, Shared};
 use agentctl_n8n::Workflow;
 use serde_json::Value;
 use std::any::Any;
@@ -55,7 +55,7 @@ pub struct N8nMemory {
     /// Where losses are counted from since the user allowed most of a workflow to be taken away: an index into its snapshots.
     allowed_from: BTreeMap<String, usize>,
     /// The intent that has no result yet.
-    open: Option<(ToolCall, Decision)>,
+    open: Option<(Shared<ToolCall>, Decision)>,
     /// Snapshots that a guard has read, by file: they never change. Nothing is folded into it.
     read: BTreeMap<String, Arc<Workflow>>,
     /// What the loss count keeps of them.
@@ -88,7 +88,7 @@ impl Memory for N8nMemory {
                     .collect();
             }
             Event::ToolIntent { call, decision, .. } => {
-                self.open = Some((call.clone(), decision.clone()));
+                self.open = Some((Shared::clone(call), decision.clone()));
             }
             Event::ToolFinished { result, change, .. } => {
                 let intent = self.open.take();
@@ -111,7 +111,7 @@ impl Memory for N8nMemory {
                 if change.after.is_none() {
                     self.creates.retain(|_, created| created != id);
                 }
-                let wiped = |(_, decision): &(ToolCall, Decision)| {
+                let wiped = |(_, decision): &(Shared<ToolCall>, Decision)| {
                     approved_rules(decision).any(|rule| rule == guards::WIPE)
                 };
                 if intent.as_ref().is_some_and(wiped) {

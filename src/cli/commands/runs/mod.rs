@@ -132,13 +132,9 @@ fn verify(project: &Project, run: Option<&str>, out: &Output) -> Result<Exit, Cl
             .run_ids()
             .map_err(|e| CliError::failed(e.to_string()))?,
     };
-    let checked: Vec<(String, Result<Verified, String>)> = ids
-        .into_iter()
-        .map(|id| {
-            let result = run::verify(project, &parse, &id).map_err(|e| e.to_string());
-            (id, result)
-        })
-        .collect();
+    let found = run::verify_all(project, &parse, &ids).into_iter();
+    let found = found.map(|result| result.map_err(|e| e.to_string()));
+    let checked: Vec<(String, Result<Verified, String>)> = ids.into_iter().zip(found).collect();
     let any = |which: fn(&Verified) -> bool| {
         checked
             .iter()
