@@ -69,6 +69,9 @@ pub fn markdown(analysis: &Analysis) -> String {
                 shown(&cause.evidence)
             );
         }
+        None if analysis.outcome.is_none() => page.push_str(
+            "Nothing went wrong so far: the run goes on, or was killed (`agentctl resume`).\n",
+        ),
         None => page.push_str("Nothing went wrong.\n"),
     }
     for claim in &analysis.followed {

@@ -17,7 +17,6 @@ fn catalog() {
       build   Make a catalog file from n8n's published node descriptions
       help    Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl catalog show n8n-nodes-base.slack --resource message --operation post
     ");
@@ -56,7 +55,6 @@ fn catalog() {
 
 
           --operation <OPERATION>
-
 
     Examples:
       agentctl catalog show slack
@@ -222,7 +220,6 @@ fn mcp() {
       switch   Switch between the servers of n8n only and all servers
       help     Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl mcp list
     ");
@@ -231,7 +228,6 @@ fn mcp() {
 
     Usage: agentctl mcp list [OPTIONS]
 
-    Options:
     Example:
       agentctl mcp list
     ");
@@ -285,8 +281,6 @@ fn mcp() {
     Arguments:
       <SERVER>
 
-
-    Options:
     Example:
       agentctl mcp tools context7
     ");
@@ -305,7 +299,6 @@ fn mcp() {
       [JSON]
               The arguments as a JSON object (`-`: stdin); default: none
 
-    Options:
     Examples:
       agentctl mcp call n8n-mcp search_nodes '{"query":"slack"}'
       agentctl mcp call n8n-mcp n8n_health_check
@@ -322,7 +315,6 @@ fn mcp() {
       [TOOL]
               Only this tool; default: all of them
 
-    Options:
     Examples:
       agentctl mcp approve context7
       agentctl mcp approve context7 get-library-docs
@@ -337,8 +329,6 @@ fn mcp() {
     Arguments:
       <SERVER>
 
-
-    Options:
     Example:
       agentctl mcp enable github
     ");
@@ -350,8 +340,6 @@ fn mcp() {
     Arguments:
       <SERVER>
 
-
-    Options:
     Example:
       agentctl mcp disable github
     ");
@@ -366,7 +354,6 @@ fn mcp() {
               - minimal: The servers of n8n; all others are switched off
               - full:    All servers of the file
 
-    Options:
     Example:
       agentctl mcp switch minimal
     ");
@@ -386,7 +373,6 @@ fn n8n() {
       status  Whether it runs, where, and as which process
       help    Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl n8n up && source .agentctl/n8n/env
     ");
@@ -469,7 +455,6 @@ fn workflows() {
       deactivate  Take a workflow out of service
       help        Print this message or the help of the given subcommand(s)
 
-    Options:
     Examples:
       agentctl workflows list --active
       agentctl workflows activate orders
