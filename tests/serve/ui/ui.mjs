@@ -60,8 +60,8 @@ const HOSTILE = "<img src=x onerror=\"document.title='taken'\"> \u202egpj.exe";
 
 function holds(what, isSo, shown = "") {
   if (!isSo) {
-    console.error(`FAILED: ${what}\n${typeof shown === "string" ? shown : JSON.stringify(shown, null, 2)}`);
-    process.exit(1);
+    // What was started is stopped on the way out.
+    throw new Error(`FAILED: ${what}\n${typeof shown === "string" ? shown : JSON.stringify(shown, null, 2)}`);
   }
   console.log(`ok  ${what}`);
 }
@@ -84,7 +84,10 @@ async function start() {
     lines.once("close", () => found(null));
   });
   holds("the server starts", line, fs.readFileSync(path.join(kept, "log"), "utf8"));
-  return { url: JSON.parse(line).address, end: () => { child.kill("SIGTERM"); fs.rmSync(kept, { recursive: true, force: true }); } };
+  return { url: JSON.parse(line).address, end: () => new Promise((ended) => {
+    child.once("exit", () => { fs.rmSync(kept, { recursive: true, force: true }); ended(); });
+    child.kill("SIGTERM");
+  }) };
 }
 
 async function said(url, pack, session, text) {
@@ -127,8 +130,8 @@ async function enter(page, address, token) {
   await page.keyboard.press("Enter");
 }
 
-const server = await start();
 const browser = await chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ["--no-sandbox"] : [] });
+const server = await start().catch(async (error) => { await browser.close(); throw error; });
 try {
   const { url } = server;
   const seen = [];
@@ -187,7 +190,8 @@ try {
   await sees(page.locator("#story li:has-text('answered: blue')"), page);
   await sees(page.locator("#story li:has-text('ended: complete')"), page);
   await sees(page.locator(`[data-run="${asked}"] .good`), page);
-  holds("the answer of the keyboard finishes the run", (await page.locator(".asked").count()) === 0);
+  await sees(page.locator(".asked"), page, { state: "detached" });
+  holds("the answer of the keyboard finishes the run", true);
 
   // An approval: Enter alone gives none.
   await page.locator(`[data-run="${wants}"]`).focus();
@@ -239,6 +243,8 @@ try {
   holds("the report is shown with its style and its picture", ink === "solid", ink);
   await accessible(page, "a run with its report");
   await page.locator("#page iframe").scrollIntoViewIfNeeded();
+  // What stands in a frame of its own is painted a moment later.
+  await page.locator("#page iframe").screenshot();
   await picture(page, "report-light", false);
   const saved = page.waitForEvent("download");
   await page.locator("#page a").click();
@@ -284,5 +290,5 @@ try {
   }
 } finally {
   await browser.close();
-  server.end();
+  await server.end();
 }

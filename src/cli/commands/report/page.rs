@@ -325,7 +325,13 @@ fn phases(told: &Told) -> String {
         vec![text(name), format!("{took:.1} s"), bar, used.model_calls.to_string(), used.tool_calls.to_string()]
     });
     table(
-        &["phase", "took", "of the longest", "calls of models", "calls of tools"],
+        &[
+            "phase",
+            "took",
+            "of the longest",
+            "calls of models",
+            "calls of tools",
+        ],
         rows,
     )
 }
