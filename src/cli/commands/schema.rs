@@ -44,7 +44,7 @@ const ALL: &[Published] = &[
     published!("answers", "a file for --answers", "schemas/answers"),
     published!(
         "build",
-        "build, resume, answer with --output-format json",
+        "build, resume, answer, status with --output-format json",
         "schemas/build"
     ),
     published!(
@@ -66,12 +66,18 @@ const ALL: &[Published] = &[
     published!("policy", "agents/policy.yaml", "schemas/policy"),
     published!("qa", "qa with --output-format json", "schemas/qa"),
     published!(
+        "runs",
+        "runs list with --output-format json",
+        "schemas/runs"
+    ),
+    published!(
         "settings",
         "agentctl.toml, and the user's own config.toml",
         "schemas/settings"
     ),
     published!("show", "show with --output-format json", "schemas/show"),
     published!("tool", "tools/NAME/tool.yaml of a pack", "schemas/tool"),
+    published!("usage", "usage with --output-format json", "schemas/usage"),
 ];
 
 pub fn schema(args: &SchemaArgs, out: &Output) -> Result<Exit, CliError> {
