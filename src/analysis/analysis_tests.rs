@@ -378,3 +378,54 @@ fn runs_that_stop_for_other_reasons_say_which() {
         ("2025-12-29", 2, 1)
     );
 }
+
+#[test]
+fn a_run_that_nobody_ended_says_what_stopped_it() {
+    let flow = crate::pack::built_in().unwrap().flow;
+    let told = |tape: &Tape| {
+        let made = analyze(&tape.records, &flow, "2026-01-02");
+        (made.outcome, made.message, made.root_cause.map(|c| c.kind))
+    };
+    let mut tape = Tape::new(None);
+    let begin = |kind: &str| Event::ActivationStarted {
+        activation: 1,
+        kind: kind.into(),
+        pid: 1,
+        means: None,
+        order: None,
+    };
+    tape.put(begin("start"));
+    tape.put(Event::ModelAsked {
+        step: "s".into(),
+        turn: 1,
+        model: "mine::x".into(),
+        request_hash: "h".into(),
+    });
+    // Killed: nobody wrote an end.
+    let killed = (None, String::new(), Some(Kind::Interrupted));
+    assert_eq!(told(&tape), killed);
+    tape.put(Event::ModelRetried {
+        step: "s".into(),
+        turn: 1,
+        attempt: 1,
+        reason: "no connection".into(),
+        wait_ms: 300,
+    });
+    let end = |outcome| Event::ActivationEnded {
+        activation: 1,
+        outcome,
+    };
+    tape.put(end(Outcome::Failed));
+    let why = "the model mine::x did not answer: no connection; `agentctl resume` goes on with it";
+    let failed = (Some(Outcome::Failed), why.to_owned(), Some(Kind::Failed));
+    assert_eq!(told(&tape), failed);
+    // It was gone on with, and interrupted.
+    tape.put(begin("advance"));
+    assert_eq!(told(&tape).0, None);
+    tape.put(end(Outcome::Interrupted));
+    let (outcome, _, kind) = told(&tape);
+    assert_eq!(
+        (outcome, kind),
+        (Some(Outcome::Interrupted), Some(Kind::Interrupted))
+    );
+}

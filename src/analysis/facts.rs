@@ -5,6 +5,7 @@ use super::uses::read_by;
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::flow::{Flow, Reading};
+use agentctl_engine::store::{Event, Record};
 use agentctl_engine::view::{Asked as Put, Call, Returned, RunUsage, RunView};
 use agentctl_n8n_tools::tools::WORKFLOW;
 use serde::Serialize;
@@ -127,6 +128,34 @@ pub(super) struct Facts {
 }
 
 impl Facts {
+    /// A run that nobody ended rests with what stopped it: the model that did not answer, an interruption, an open question.
+    pub fn resting(mut self, records: &[Record]) -> Facts {
+        if self.ended.is_some() {
+            return self;
+        }
+        let (mut model, mut unanswered) = ("", None);
+        for record in records {
+            match &record.event {
+                Event::ModelAsked { model: asked, .. } => model = asked,
+                Event::ModelRetried { reason, .. } => unanswered = Some(reason),
+                Event::ModelAnswered { .. } => unanswered = None,
+                Event::ActivationStarted { .. } => self.ended = None,
+                Event::ActivationEnded { outcome, .. } => {
+                    let why = match (outcome, unanswered) {
+                        (Outcome::Failed, Some(reason)) => {
+                            format!("the model {model} did not answer: {reason}; ")
+                        }
+                        _ => String::new(),
+                    };
+                    let message = format!("{why}`agentctl resume` goes on with it");
+                    self.ended = Some((record.seq, *outcome, message));
+                }
+                _ => {}
+            }
+        }
+        self
+    }
+
     /// `flow` says in which fields agents write about the cause.
     pub fn of(run: &RunView, flow: &Flow) -> Facts {
         let mut facts = Facts {

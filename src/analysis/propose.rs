@@ -290,7 +290,7 @@ pub fn grown(text: &str, proposals: &[Proposal]) -> (String, Vec<Learning>) {
             continue;
         };
         if !known.iter().chain(&added).any(|k| k.same_lesson(&entry)) {
-            grown = appended(&grown, &entry);
+            grown = appended(&grown, [&entry]);
             added.push(entry);
         }
     }

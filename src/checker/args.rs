@@ -8,6 +8,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
 pub struct Global {
     /// The project folder: its agentctl.toml may hold waivers
     #[arg(

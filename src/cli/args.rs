@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
 pub struct Global {
     /// The project folder: holds workflows/, memory/ and your own agents/ and skills/
     #[arg(

@@ -13,13 +13,17 @@ const TICK: Duration = Duration::from_millis(120);
 
 /// One that turns; None where stderr is no terminal.
 pub(super) fn spinner(template: &str) -> Option<ProgressBar> {
+    drawn(ProgressBar::new_spinner(), template)
+}
+
+/// The same of any bar.
+pub(super) fn drawn(bar: ProgressBar, template: &str) -> Option<ProgressBar> {
     // What cannot move a cursor, or is kept as a log, has lines only.
     let is_dumb = variable("TERM").is_some_and(|term| term == "dumb");
     if is_dumb || variable("CI").is_some() || !console::user_attended_stderr() {
         return None;
     }
     let target = ProgressDrawTarget::term_like(Box::new(Strokes::default()));
-    let bar = ProgressBar::new_spinner();
     bar.set_draw_target(target);
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);

@@ -31,6 +31,9 @@ pub struct Serve {
     /// A page to talk to each pack.
     #[serde(default)]
     pub page: bool,
+    /// A page of the runs: `/ui`.
+    #[serde(default)]
+    pub ui: bool,
     /// Whose tools `/mcp` serves; None: there is no such door.
     pub mcp: Option<McpTools>,
     /// Cards of A2A carry a signature of the user's card key.
@@ -150,6 +153,7 @@ impl Serve {
             behind_proxy: self.behind_proxy || user.behind_proxy,
             tls: self.tls.or(user.tls),
             page: self.page || user.page,
+            ui: self.ui || user.ui,
             mcp: self.mcp.or(user.mcp),
             sign_cards: self.sign_cards || user.sign_cards,
             push_addresses: user.push_addresses,

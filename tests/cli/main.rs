@@ -20,6 +20,7 @@ mod conversations;
 mod copilot;
 mod dialogues;
 mod drafts;
+mod file_schemas;
 mod floors;
 mod formats;
 mod gallery;

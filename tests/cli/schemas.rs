@@ -75,6 +75,38 @@ fn what_qa_and_show_print_fits() {
 }
 
 #[test]
+fn what_runs_list_usage_and_status_print_fits_however_a_run_stands() {
+    let project = Project::new();
+    let printed = |args: &[&str]| {
+        let ran = project.run(&[args, &["--output-format", "json"]].concat());
+        ran.json()
+    };
+    let [runs, usage, build] = ["runs", "usage", "build"].map(|name| schema(&project, name));
+    let looks = || {
+        fits(&runs, &printed(&["runs", "list"]));
+        fits(&usage, &printed(&["usage"]));
+        fits(&build, &printed(&["status"]));
+    };
+    fits(&runs, &printed(&["runs", "list"]));
+    let vague = "post our new stuff on social media automatically";
+    assert_eq!(project.run(&["build", "--no-input", vague]).code, 4);
+    looks();
+    assert_eq!(project.run(&["build", "--yes", ORDERS]).code, 0);
+    looks();
+    assert_eq!(project.run(&["undo"]).code, 0);
+    looks();
+    project.write("memory/runs/20200101-000000-0000/journal.jsonl", "{\n");
+    let listed = printed(&["runs", "list"]);
+    fits(&runs, &listed);
+    let of = |key: &str| {
+        let all = listed["runs"].as_array().unwrap().iter();
+        all.map(|run| run[key].clone()).collect::<Vec<Value>>()
+    };
+    assert!(of("taken_back").contains(&Value::Bool(true)), "{listed:#}");
+    assert!(of("broken").iter().any(Value::is_string), "{listed:#}");
+}
+
+#[test]
 fn every_schema_stands_in_the_docs_and_is_one() {
     let project = Project::new();
     let listed = project.run(&["schema", "--output-format", "json"]).json();

@@ -399,11 +399,13 @@ impl Learning {
 
     /// The date, the status and where it was seen apart, the same fields are the same lesson.
     pub fn same_lesson(&self, other: &Learning) -> bool {
-        let content = |entry: &Learning| {
-            [&entry.title, &entry.problem, &entry.cause, &entry.solution]
-                .map(|text| one_line(&quoted(text)).to_lowercase())
-        };
-        content(self) == content(other)
+        self.lesson() == other.lesson()
+    }
+
+    /// What it teaches: that of the same lesson is the same.
+    pub fn lesson(&self) -> [String; 4] {
+        [&self.title, &self.problem, &self.cause, &self.solution]
+            .map(|text| one_line(&quoted(text)).to_lowercase())
     }
 
     pub fn word_count(&self) -> usize {

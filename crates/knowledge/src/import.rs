@@ -8,6 +8,7 @@ use super::import_fields::{Field, meant, put, read_body};
 use super::import_parts::{ITEM, Part, parts};
 use super::quote::{one_line, quoted};
 use jiff::civil::Date;
+use std::collections::{HashMap, HashSet};
 
 /// What became of one part of the source.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -57,20 +58,22 @@ pub fn read(
         .iter()
         .filter_map(|(_, entry)| number(&entry.id))
         .fold(highest, u32::max);
-    let mut used: Vec<u32> = known.iter().filter_map(|e| number(&e.id)).collect();
+    let mut used: HashSet<u32> = known.iter().filter_map(|e| number(&e.id)).collect();
+    // Of several that say the same the first one counts.
+    let mut there: HashMap<Told, String> = HashMap::new();
+    for entry in known {
+        there.entry(told(entry)).or_insert_with(|| entry.id.clone());
+    }
     let mut new: Vec<Learning> = Vec::new();
     for (line, mut entry) in reading.entries {
         complete(&mut entry, line, name, &mut imported.unread);
-        let same = known
-            .iter()
-            .chain(&new)
-            .find(|k| k.same_lesson(&entry) && same_notes(k, &entry));
-        if let Some(same) = same {
+        let told = told(&entry);
+        if let Some(same) = there.get(&told) {
             imported.entries.push(ImportedEntry {
                 line,
                 title: entry.title.clone(),
-                was: (!entry.id.is_empty() && entry.id != same.id).then_some(entry.id),
-                id: same.id.clone(),
+                was: (!entry.id.is_empty() && entry.id != *same).then_some(entry.id),
+                id: same.clone(),
                 known: true,
             });
             continue;
@@ -81,8 +84,9 @@ pub fn read(
             highest += 1;
             highest
         });
-        used.push(number);
+        used.insert(number);
         entry.id = id_of(number);
+        there.insert(told, entry.id.clone());
         imported.entries.push(ImportedEntry {
             line,
             title: entry.title.clone(),
@@ -96,7 +100,7 @@ pub fn read(
         let entry = outside(&loose, name, date, highest + 1);
         let is_known = known
             .iter()
-            .any(|k| k.title == entry.title && same_notes(k, &entry));
+            .any(|k| k.title == entry.title && notes(k) == notes(&entry));
         for (line, text) in loose.iter().filter(|(_, text)| !text.trim().is_empty()) {
             let kept = if is_known {
                 "an earlier import"
@@ -117,10 +121,16 @@ pub fn read(
     (new, imported)
 }
 
+/// What an entry says; another one that says the same is not added.
+type Told = ([String; 4], String);
+
+fn told(entry: &Learning) -> Told {
+    (entry.lesson(), notes(entry))
+}
+
 /// What addresses an agent stands in the file as a quote.
-fn same_notes(known: &Learning, entry: &Learning) -> bool {
-    let notes = |entry: &Learning| quoted(entry.notes.as_deref().unwrap_or("")).into_owned();
-    notes(known) == notes(entry)
+fn notes(entry: &Learning) -> String {
+    quoted(entry.notes.as_deref().unwrap_or("")).into_owned()
 }
 
 /// The text that belongs to no entry, kept where nobody reads it by accident.

@@ -115,7 +115,7 @@ impl Learnings {
                 id: id.clone(),
                 ..entry.clone()
             };
-            Ok((Some(appended(text, &entry)), id))
+            Ok((Some(appended(text, [&entry])), id))
         })
     }
 
@@ -171,10 +171,7 @@ impl Learnings {
             let known = parse(text).0;
             let highest = highest_number_of(&known, index);
             let (new, imported) = import::read(source, name, date, &known, highest);
-            let grown = new
-                .iter()
-                .fold(text.to_owned(), |text, entry| appended(&text, entry));
-            Ok(((!new.is_empty()).then_some(grown), imported))
+            Ok(((!new.is_empty()).then(|| appended(text, &new)), imported))
         })
     }
 
@@ -391,9 +388,15 @@ pub fn parse(text: &str) -> (Vec<Learning>, Vec<Fault>) {
     (entries, faults)
 }
 
-/// The text with the entry at its end.
-pub fn appended(text: &str, entry: &Learning) -> String {
-    format!("{}\n\n{}", text.trim_end(), entry.render())
+/// The text with the entries at its end.
+pub fn appended<'e>(text: &str, entries: impl IntoIterator<Item = &'e Learning>) -> String {
+    let mut grown = text.to_owned();
+    for entry in entries {
+        grown.truncate(grown.trim_end().len());
+        grown.push_str("\n\n");
+        grown.push_str(&entry.render());
+    }
+    grown
 }
 
 /// The first id above all of these.

@@ -48,15 +48,15 @@ impl Page {
 
     /// The whole file.
     pub fn finish(self) -> String {
-        let style = format!("{STYLE}{}", crate::svg::STYLE);
+        let style = style();
         let script = self.script.unwrap_or_default();
         let scripts = match script.is_empty() {
             true => "'none'".to_owned(),
             false => format!("'sha256-{}'", hash(script)),
         };
         let policy = format!(
-            "default-src 'none'; style-src 'sha256-{}'; script-src {scripts}; base-uri 'none'; form-action 'none'",
-            hash(&style)
+            "default-src 'none'; style-src {}; script-src {scripts}; base-uri 'none'; form-action 'none'",
+            style_source()
         );
         let run = match script.is_empty() {
             true => String::new(),
@@ -67,6 +67,20 @@ impl Page {
             self.title, self.title, self.body
         )
     }
+}
+
+/// The look of every page, for one that a server hands out in parts.
+pub fn look() -> &'static str {
+    STYLE
+}
+
+/// How a policy names the one style that stands in every page.
+pub fn style_source() -> String {
+    format!("'sha256-{}'", hash(&style()))
+}
+
+fn style() -> String {
+    format!("{STYLE}{}", crate::svg::STYLE)
 }
 
 fn hash(of: &str) -> String {

@@ -5,6 +5,7 @@ use crate::jws::MessageKeys;
 use crate::jwt::{Jwt, Subject};
 use crate::rate::Rate;
 use crate::reads::Reads;
+use agentctl_sessions::Tenants;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::header::{AUTHORIZATION, HeaderMap};
@@ -168,6 +169,15 @@ impl Client {
                 let any = tenants.iter().any(|t| t == "*") && !claimed.starts_with(OWN);
                 (any || tenants.iter().any(|t| t == claimed)).then(|| claimed.to_owned())
             }
+        }
+    }
+
+    /// Whose conversations are read to list the client's; `owns` says of each whether it is.
+    pub fn sees(&self) -> Tenants {
+        match self.tenants.as_deref() {
+            None => Tenants::Below(format!("{OWN}{}", self.name)),
+            Some([one]) if one != "*" => Tenants::One(one.clone()),
+            Some(_) => Tenants::All,
         }
     }
 

@@ -7,7 +7,7 @@ use crate::once::broke_off;
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
 use crate::threads::Hands;
-use crate::{a2a, chat, events, hooks, kept, openai, page, runs};
+use crate::{a2a, chat, events, hooks, kept, listed, openai, runs, ui};
 use agentctl_engine::nearest::nearest;
 use agentctl_mcp::serve::Guest;
 use agentctl_turns::TurnReply;
@@ -112,13 +112,10 @@ impl Server {
             }
             (&Method::GET, ("readyz", None, ..)) => return Ok(self.ready()),
             (&Method::OPTIONS, _) => return self.preflight(&head.headers),
-            (&Method::GET, ("chat", Some(name), None, _)) if !self.limits.pages.is_empty() => {
-                let pack = self.packs.get(name);
-                let none = || Problem::not_found("page of such a pack");
-                return pack.map(|pack| page::page(pack)).ok_or_else(none);
-            }
-            (&Method::GET, ("page", Some(name), None, _)) if !self.limits.pages.is_empty() => {
-                return page::part(name).ok_or_else(|| Problem::not_found("part of the page"));
+            (&Method::GET, (one, two, three, None)) => {
+                if let Some(page) = self.page((one, two, three)) {
+                    return page;
+                }
             }
             _ => {}
         }
@@ -191,6 +188,14 @@ impl Server {
                 openai::completions(self, ask, body).await
             }
             (&Method::GET, ("v1", Some("models"), None, _)) => Ok(openai::models(self, ask)),
+            (&Method::GET, ("runs", None, ..)) => {
+                ask.may(May::Read)?;
+                listed::list(self, ask, query).await
+            }
+            (&Method::GET, ("runs", Some(run), Some("report"), None)) => {
+                ask.may(May::Read)?;
+                ui::report(self, &runs::find(self, ask, run).await?).await
+            }
             (&Method::GET, ("runs", Some(run), None, _)) => {
                 ask.may(May::Read)?;
                 runs::show(self, &runs::find(self, ask, run).await?).await
@@ -218,7 +223,7 @@ impl Server {
             (&Method::GET, ("sessions", Some(id), None, _)) => kept::show(self, ask, id).await,
             (&Method::DELETE, ("sessions", Some(id), None, _)) => kept::erase(self, ask, id).await,
             (_, ("sessions", Some(_), None, _)) => only("GET, DELETE"),
-            (_, ("runs", Some(_), None | Some("events"), None))
+            (_, ("runs", None, ..) | ("runs", Some(_), None | Some("events" | "report"), None))
             | (_, ("files", Some(_), Some(_), None)) => only("GET"),
             (_, ("runs", Some(_), Some("answers" | "cancel"), None))
             | (_, ("runs", Some(_), Some("approvals"), Some(_))) => only("POST"),

@@ -9,7 +9,8 @@ use crate::problem::Problem;
 use crate::router::naming;
 use crate::server::{ServedPack, Server};
 use crate::turning::{ended_well, text_with};
-use agentctl_engine::run::{self, Cancel, Cause};
+use agentctl_base::question::Question;
+use agentctl_engine::run::{self, Cancel, Cause, RunReport};
 use agentctl_engine::store::{Event, Record};
 use agentctl_sessions::SessionKey;
 use agentctl_turns::{self as turns, Expects, TurnReply};
@@ -46,10 +47,38 @@ impl Found {
     }
 }
 
-/// `GET /runs/{id}`.
-pub async fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
-    let mut ended = false;
-    let mut look = |record: &Record| ended |= matches!(record.event, Event::RunEnded { .. });
+/// How a run stands.
+pub struct Standing {
+    /// `running`, `waiting` or `ended`.
+    pub status: &'static str,
+    /// What was said to begin it.
+    pub message: String,
+    pub report: RunReport,
+}
+
+impl Standing {
+    /// The question that it waits for, and what that expects.
+    pub fn question(&self) -> Option<(&Question, Expects)> {
+        let first = self.report.questions.first();
+        let question = first.filter(|_| self.status == "waiting")?;
+        let expects = match question.approves {
+            Some(_) => Expects::Approval,
+            None => Expects::Answer,
+        };
+        Some((question, expects))
+    }
+}
+
+pub fn standing(server: &Server, found: &Found) -> Result<Standing, Problem> {
+    let (mut ended, mut message) = (false, String::new());
+    let mut look = |record: &Record| match &record.event {
+        Event::RunStarted { input, .. } => {
+            let said = input.get("message").and_then(Value::as_str);
+            said.unwrap_or_default().clone_into(&mut message);
+        }
+        Event::RunEnded { .. } => ended = true,
+        _ => {}
+    };
     let shown = run::show(&found.pack.project, &found.pack.pack, &found.run, &mut look);
     let report = shown.map_err(|e| Problem::from(turns::TurnError::from(e)))?;
     let status = match (ended, found.is_live(server), report.questions.is_empty()) {
@@ -57,6 +86,17 @@ pub async fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
         (false, false, false) => "waiting",
         _ => "running",
     };
+    Ok(Standing {
+        status,
+        message,
+        report,
+    })
+}
+
+/// `GET /runs/{id}`.
+pub async fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
+    let standing = standing(server, found)?;
+    let (report, status) = (&standing.report, standing.status);
     let said = &report.messages;
     let attached = server.attached_to(&found.pack, &found.key, said).await?;
     let messages = report.messages.iter().map(|m| attached.message(m));
@@ -65,16 +105,12 @@ pub async fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
         "messages": messages.collect::<Vec<Value>>(), "usage": report.usage,
     });
     if let Value::Object(map) = &mut shown {
-        if ended {
+        if status == "ended" {
             map.insert("outcome".into(), value!(report.outcome));
-            map.insert("message".into(), report.message.into());
+            map.insert("message".into(), report.message.clone().into());
             map.insert("result".into(), value!(report.output));
         }
-        if let Some(question) = report.questions.first().filter(|_| status == "waiting") {
-            let expects = match question.approves {
-                Some(_) => Expects::Approval,
-                None => Expects::Answer,
-            };
+        if let Some((question, expects)) = standing.question() {
             map.insert("expects".into(), value!(expects));
             map.insert("question".into(), value!(question));
         }

@@ -11,6 +11,7 @@ use crate::push::Outbox;
 use crate::router::Noted;
 use crate::threads::{Hands, Threads};
 use crate::turning::Turns;
+use crate::ui::Ui;
 use agentctl_a2a::CardKey;
 use agentctl_base::question::Outcome;
 use agentctl_engine::gateway::Gateway;
@@ -63,8 +64,10 @@ pub struct Limits {
     pub hosts: Vec<String>,
     /// Where others find the server, as its cards say.
     pub url: String,
-    /// The origins of the server's own pages (`GET /chat/{pack}`), from which any client may be spoken for; none: there are no pages.
+    /// The origins of the server's own pages, from which any client may be spoken for; none: there are no pages.
     pub pages: Vec<String>,
+    /// `GET /chat/{pack}` is a page to talk to each pack.
+    pub chat_page: bool,
 }
 
 /// Connections that have not shown yet who they are, as many as turns may wait: callers who come all at once are let in.
@@ -87,6 +90,7 @@ impl Default for Limits {
             hosts: Vec::new(),
             url: String::new(),
             pages: Vec::new(),
+            chat_page: false,
         }
     }
 }
@@ -119,6 +123,8 @@ pub struct Server {
     pub(crate) waiting: Arc<Waiting>,
     pub(crate) seats: Seats,
     pub(crate) mcp: Option<McpDoor>,
+    /// None: there is no page of runs.
+    pub(crate) ui: Option<Ui>,
     /// None: nobody is told of anything.
     pub(crate) outbox: Option<Arc<Outbox>>,
     /// Signs the cards; None: they carry no signature.
@@ -146,6 +152,7 @@ impl Server {
             turns: Turns::new(limits.turns),
             seats: Seats::new(limits.connections),
             mcp: None,
+            ui: None,
             outbox: None,
             card_key: None,
             limits,
@@ -162,6 +169,13 @@ impl Server {
     #[must_use]
     pub fn with_mcp(mut self, door: McpDoor) -> Server {
         self.mcp = Some(door);
+        self
+    }
+
+    /// Serves a page of runs at `/ui`.
+    #[must_use]
+    pub fn with_ui(mut self, ui: Ui) -> Server {
+        self.ui = Some(ui);
         self
     }
 

@@ -28,7 +28,7 @@ mod policy;
 mod pull;
 mod push;
 mod qa;
-mod report;
+pub(in crate::cli) mod report;
 mod resume;
 mod run;
 mod runs;

@@ -24,42 +24,60 @@ struct Published {
     text: &'static str,
 }
 
-const ALL: [Published; 7] = [
-    Published {
-        name: "a2a-envelope",
-        of: "a message of the envelope at the A2A door of serve",
-        text: include_str!("../../../docs/schemas/a2a-envelope.schema.json"),
-    },
-    Published {
-        name: "answers",
-        of: "a file for --answers",
-        text: include_str!("../../../docs/schemas/answers.schema.json"),
-    },
-    Published {
-        name: "build",
-        of: "build, resume, answer with --output-format json",
-        text: include_str!("../../../docs/schemas/build.schema.json"),
-    },
-    Published {
-        name: "events",
-        of: "a line of build, resume, answer with --output-format stream-json",
-        text: include_str!("../../../docs/events.schema.json"),
-    },
-    Published {
-        name: "orchestrator",
-        of: "a file for run --orchestrator",
-        text: include_str!("../../../docs/schemas/orchestrator.schema.json"),
-    },
-    Published {
-        name: "qa",
-        of: "qa with --output-format json",
-        text: include_str!("../../../docs/schemas/qa.schema.json"),
-    },
-    Published {
-        name: "show",
-        of: "show with --output-format json",
-        text: include_str!("../../../docs/schemas/show.schema.json"),
-    },
+/// The schema of this file below docs, under this name.
+macro_rules! published {
+    ($name:literal, $of:literal, $file:literal) => {
+        Published {
+            name: $name,
+            of: $of,
+            text: include_str!(concat!("../../../docs/", $file, ".schema.json")),
+        }
+    };
+}
+
+const ALL: &[Published] = &[
+    published!(
+        "a2a-envelope",
+        "a message of the envelope at the A2A door of serve",
+        "schemas/a2a-envelope"
+    ),
+    published!("answers", "a file for --answers", "schemas/answers"),
+    published!(
+        "build",
+        "build, resume, answer, status with --output-format json",
+        "schemas/build"
+    ),
+    published!(
+        "events",
+        "a line of build, resume, answer with --output-format stream-json",
+        "events"
+    ),
+    published!(
+        "flow",
+        "agents/flow.yaml and agents/NAME.flow.yaml",
+        "schemas/flow"
+    ),
+    published!(
+        "orchestrator",
+        "a file for run --orchestrator",
+        "schemas/orchestrator"
+    ),
+    published!("pack", "pack.yaml", "schemas/pack"),
+    published!("policy", "agents/policy.yaml", "schemas/policy"),
+    published!("qa", "qa with --output-format json", "schemas/qa"),
+    published!(
+        "runs",
+        "runs list with --output-format json",
+        "schemas/runs"
+    ),
+    published!(
+        "settings",
+        "agentctl.toml, and the user's own config.toml",
+        "schemas/settings"
+    ),
+    published!("show", "show with --output-format json", "schemas/show"),
+    published!("tool", "tools/NAME/tool.yaml of a pack", "schemas/tool"),
+    published!("usage", "usage with --output-format json", "schemas/usage"),
 ];
 
 pub fn schema(args: &SchemaArgs, out: &Output) -> Result<Exit, CliError> {

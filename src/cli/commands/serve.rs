@@ -134,6 +134,9 @@ fn told(plan: &Plan) -> String {
     if plan.has_page() {
         text += "  GET /chat/{pack}: a page to talk to each\n";
     }
+    if plan.has_ui() {
+        text += "  GET /ui: a page of the runs\n";
+    }
     if let Some(role) = plan.mcp() {
         text += &format!("  /mcp: tools of {}\n", plain(role));
     }
@@ -173,7 +176,7 @@ fn shown(plan: &Plan) -> Value {
         .map(|(name, doors)| (name.clone(), json!(doors)))
         .collect();
     json!({
-        "listen": plan.listen.to_string(), "tls": plan.tls.is_some(), "mcp": plan.mcp(), "page": plan.has_page(), "packs": plan.packs, "doors": doors,
+        "listen": plan.listen.to_string(), "tls": plan.tls.is_some(), "mcp": plan.mcp(), "page": plan.has_page(), "ui": plan.has_ui(), "packs": plan.packs, "doors": doors,
         "clients": clients.collect::<Vec<Value>>()
     })
 }

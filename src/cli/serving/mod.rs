@@ -5,6 +5,8 @@ mod clients;
 
 use super::activation;
 use super::args::{LimitOptions, ModelOptions};
+use super::catalog_file;
+use super::commands::report::Pages;
 use super::conversations::store;
 use super::error::{CliError, Exit};
 use super::output::Output;
@@ -20,7 +22,9 @@ use crate::pack::BUILDER;
 use agentctl_engine::nearest::nearest;
 use agentctl_engine::run::Unobserved;
 use agentctl_host::files::read_regular_text;
-use agentctl_serve::{Clients, Limits, McpDoor, NoTls, ServedPack, Server, Tls, Told};
+use agentctl_n8n::catalog::Catalog;
+use agentctl_picture::page;
+use agentctl_serve::{Clients, Limits, McpDoor, NoTls, ServedPack, Server, Tls, Told, Ui};
 use clients::{local, of_settings, password};
 use indexmap::IndexMap;
 use std::net::SocketAddr;
@@ -77,6 +81,11 @@ impl Plan {
         self.settings.page
     }
 
+    /// Whether there is a page of the runs.
+    pub fn has_ui(&self) -> bool {
+        self.settings.ui
+    }
+
     /// The role whose tools `/mcp` serves.
     pub fn mcp(&self) -> Option<&str> {
         self.settings.mcp.as_ref().map(|mcp| mcp.role.as_str())
@@ -121,10 +130,13 @@ pub fn plan(
     if !listen.ip().is_loopback() {
         safe(&settings, listen, root)?;
         // A page of a name that is anybody's could be anybody's.
-        if settings.page && settings.public_url.is_none() {
-            return Err(CliError::usage(
-                "[serve] page = true: it is not known by which name the page is called",
-            )
+        let page = [("page", settings.page), ("ui", settings.ui)];
+        if let Some((name, _)) = page.iter().find(|(_, wanted)| *wanted)
+            && settings.public_url.is_none()
+        {
+            return Err(CliError::usage(format!(
+                "[serve] {name} = true: it is not known by which name the page is called"
+            ))
             .hint("say it: public_url = \"https://NAME\""));
         }
     }
@@ -301,6 +313,7 @@ pub async fn server(
     let hosts = hosts(settings, address)?;
     let limits = Limits {
         pages: pages(plan, &hosts),
+        chat_page: settings.page,
         turns: settings.max_turns_at_once.unwrap_or(defaults.turns).max(1),
         turn_timeout: seconds(settings.turn_timeout, defaults.turn_timeout),
         drain: seconds(settings.drain, defaults.drain),
@@ -331,6 +344,17 @@ pub async fn server(
         }
         false => server,
     };
+    let server = match settings.ui {
+        true => server.with_ui(Ui {
+            look: page::look().to_owned(),
+            report_style: page::style_source(),
+            reports: Box::new(Pages {
+                catalog: catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded()),
+                redactor: out.redactor(),
+            }),
+        }),
+        false => server,
+    };
     Ok(match mcp {
         Some(door) => server.with_mcp(door),
         None => server,
@@ -340,7 +364,7 @@ pub async fn server(
 /// The origins of the server's own pages; none: the settings want no page.
 fn pages(plan: &Plan, hosts: &[String]) -> Vec<String> {
     let settings = &plan.settings;
-    if !settings.page {
+    if !settings.page && !settings.ui {
         return Vec::new();
     }
     let public = settings.public_url.as_deref().map(url::Url::parse);

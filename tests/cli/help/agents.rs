@@ -23,7 +23,6 @@ fn a2a() {
       cancel     Cancel a task
       help       Print this message or the help of the given subcommand(s)
 
-    Options:
     Examples:
       agentctl a2a card https://agents.example.com
       agentctl a2a send desk "How long is the heating network of Norrfeld?"
@@ -114,7 +113,6 @@ fn a2a() {
       <FILE>
               The card (`-`: stdin)
 
-    Options:
     Example:
       agentctl a2a sign-card card.json > signed.json
     ");

@@ -17,7 +17,6 @@ fn catalog() {
       build   Make a catalog file from n8n's published node descriptions
       help    Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl catalog show n8n-nodes-base.slack --resource message --operation post
     ");
@@ -56,7 +55,6 @@ fn catalog() {
 
 
           --operation <OPERATION>
-
 
     Examples:
       agentctl catalog show slack
@@ -232,7 +230,6 @@ fn mcp() {
       switch   Switch between the servers of n8n only and all servers
       help     Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl mcp list
     ");
@@ -241,7 +238,6 @@ fn mcp() {
 
     Usage: agentctl mcp list [OPTIONS]
 
-    Options:
     Example:
       agentctl mcp list
     ");
@@ -295,8 +291,6 @@ fn mcp() {
     Arguments:
       <SERVER>
 
-
-    Options:
     Example:
       agentctl mcp tools context7
     ");
@@ -315,7 +309,6 @@ fn mcp() {
       [JSON]
               The arguments as a JSON object (`-`: stdin); default: none
 
-    Options:
     Examples:
       agentctl mcp call n8n-mcp search_nodes '{"query":"slack"}'
       agentctl mcp call n8n-mcp n8n_health_check
@@ -332,7 +325,6 @@ fn mcp() {
       [TOOL]
               Only this tool; default: all of them
 
-    Options:
     Examples:
       agentctl mcp approve context7
       agentctl mcp approve context7 get-library-docs
@@ -347,8 +339,6 @@ fn mcp() {
     Arguments:
       <SERVER>
 
-
-    Options:
     Example:
       agentctl mcp enable github
     ");
@@ -360,8 +350,6 @@ fn mcp() {
     Arguments:
       <SERVER>
 
-
-    Options:
     Example:
       agentctl mcp disable github
     ");
@@ -376,7 +364,6 @@ fn mcp() {
               - minimal: The servers of n8n; all others are switched off
               - full:    All servers of the file
 
-    Options:
     Example:
       agentctl mcp switch minimal
     ");
@@ -396,7 +383,6 @@ fn n8n() {
       status  Whether it runs, where, and as which process
       help    Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl n8n up && source .agentctl/n8n/env
     ");
@@ -479,7 +465,6 @@ fn workflows() {
       deactivate  Take a workflow out of service
       help        Print this message or the help of the given subcommand(s)
 
-    Options:
     Examples:
       agentctl workflows list --active
       agentctl workflows activate orders

@@ -181,7 +181,6 @@ fn learnings() {
       retire  Take an entry out of the index; it stays readable by its id
       help    Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl learnings search code:n8n/parameter
     ");
@@ -257,8 +256,6 @@ fn learnings() {
     Arguments:
       <ID>...
 
-
-    Options:
     Example:
       agentctl learnings show L-001 L-004 P-002
     ");
@@ -325,7 +322,6 @@ fn learnings() {
 
     Usage: agentctl learnings stats [OPTIONS]
 
-    Options:
     Example:
       agentctl learnings stats
     ");
@@ -337,8 +333,6 @@ fn learnings() {
     Arguments:
       <FILE>
 
-
-    Options:
     Example:
       agentctl learnings import notes/LEARNINGS.md
 
@@ -356,7 +350,6 @@ fn learnings() {
 
     Options:
           --reason <TEXT>
-
 
     Example:
       agentctl learnings retire L-006 --reason "fixed in n8n 2.40"
@@ -437,7 +430,6 @@ fn schema() {
       [NAME]
               Which one; without it they are listed
 
-    Options:
     Examples:
       agentctl schema
       agentctl schema qa > qa.schema.json

@@ -45,10 +45,6 @@ fn chat() {
               Keep what the models and tools are asked and answer in a new file, without secrets; with
               --replay: the old answers to what is asked now
 
-          --pack <PACK>
-              Which pack (`agentctl packs list`); default: [packs] default of agentctl.toml, else
-              n8n-builder
-
           --replay <FILE>
               Take the models' answers from such a file; what is asked otherwise than there fails
 
@@ -164,7 +160,6 @@ fn sessions() {
       import  Read a conversation from a file, or from n8n's chat memory
       help    Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl sessions list
     ");
@@ -173,7 +168,6 @@ fn sessions() {
 
     Usage: agentctl sessions list [OPTIONS]
 
-    Options:
     Example:
       agentctl sessions list
     ");
@@ -186,7 +180,6 @@ fn sessions() {
       <SESSION>
               Its name, or its id
 
-    Options:
     Example:
       agentctl sessions show helen
     ");
@@ -199,7 +192,6 @@ fn sessions() {
       <SESSION>
               Its name, or its id
 
-    Options:
     Example:
       agentctl sessions clear helen
     ");
@@ -228,7 +220,6 @@ fn sessions() {
       <SESSION>
               Its name, or its id
 
-    Options:
     Example:
       agentctl sessions adopt helen
     ");
@@ -304,7 +295,6 @@ fn packs() {
       test    Play the dialogues of a pack, and say which of their expectations hold
       help    Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl packs list
     ");
@@ -313,7 +303,6 @@ fn packs() {
 
     Usage: agentctl packs list [OPTIONS]
 
-    Options:
     Example:
       agentctl packs list
     ");
@@ -326,7 +315,6 @@ fn packs() {
       <PACK>
               Its name
 
-    Options:
     Example:
       agentctl packs show n8n-builder
     ");
@@ -339,7 +327,6 @@ fn packs() {
       [PACK]
               Its name; without it every pack is checked
 
-    Options:
     Example:
       agentctl packs check
     ");
@@ -352,7 +339,6 @@ fn packs() {
       <PACK[/FLOW]>
               The pack, or one of its flows: PACK/FLOW
 
-    Options:
     Example:
       agentctl packs graph n8n-builder > flow.mmd
     ");
@@ -365,7 +351,6 @@ fn packs() {
       <NAME>
               Its name: small letters, digits and hyphens
 
-    Options:
     Example:
       agentctl packs new helpdesk
 
@@ -548,7 +533,6 @@ fn orchestrators() {
       new    Write a new file, as a copy of one of the pack's, to change
       help   Print this message or the help of the given subcommand(s)
 
-    Options:
     Examples:
       agentctl orchestrators list
       agentctl orchestrators new mine.json
@@ -562,7 +546,6 @@ fn orchestrators() {
 
     Usage: agentctl orchestrators list [OPTIONS]
 
-    Options:
     Example:
       agentctl orchestrators list
     ");
@@ -575,7 +558,6 @@ fn orchestrators() {
       [NAME|FILE]
               Its name, or a JSON file
 
-    Options:
     Examples:
       agentctl orchestrators check
       agentctl orchestrators check mine.json
@@ -589,7 +571,6 @@ fn orchestrators() {
       [NAME|FILE]
               Its name, or a JSON file; default: the one in force
 
-    Options:
     Example:
       agentctl orchestrators graph mine.json > mine.mmd
     ");

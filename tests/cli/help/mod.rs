@@ -49,6 +49,9 @@ fn printed(command: &str) -> String {
     lines.join("\n")
 }
 
+/// The heading under which the options that every command has stand, behind the command's own.
+const GLOBAL: &str = "\nGlobal options:\n";
+
 /// The options that every command has, each with its text, as `agentctl --help` prints them.
 fn global_options() -> &'static [String] {
     static FOUND: OnceLock<Vec<String>> = OnceLock::new();
@@ -57,7 +60,7 @@ fn global_options() -> &'static [String] {
 
 fn read_global_options() -> Vec<String> {
     let whole = printed("");
-    let (_, after) = whole.split_once("\nOptions:\n").unwrap();
+    let (_, after) = whole.split_once(GLOBAL).unwrap();
     let (options, _) = after.split_once("\n\nExamples:\n").unwrap();
     let is_first = |line: &str| line.trim_start().starts_with('-') && !line.starts_with("       ");
     let mut found: Vec<String> = Vec::new();
@@ -67,27 +70,35 @@ fn read_global_options() -> Vec<String> {
             _ => found.push(line.to_owned()),
         }
     }
-    found.retain(|option| !option.contains("--version"));
     found.iter().map(|o| o.trim_end().to_owned()).collect()
 }
 
-/// The whole help of a command but for the options that every command has, which must be there word for word.
+const HELP: &str = "  -h, --help\n          Print help (see a summary with '-h')\n";
+
+/// The whole help of a command but for the options that every command has, which must be there word for word, under a heading of their
+/// own behind the command's.
 /// A command that is told its pack as its first word has no `--pack` beside it.
 fn help(command: &str) -> String {
-    let mut text = format!("{}\n", printed(command));
+    let text = format!("{}\n", printed(command));
+    let (own, rest) = text
+        .split_once(GLOBAL)
+        .unwrap_or_else(|| panic!("{command} without{GLOBAL}{text}"));
     let is_told_its_pack = text.contains("[OPTIONS] <PACK") || text.contains("[OPTIONS] [PACK");
+    let mut rest = rest;
     for option in global_options() {
-        if is_told_its_pack && option.trim_start().starts_with("--pack ") {
+        let is_pack = option.trim_start().starts_with("--pack ");
+        if is_told_its_pack && is_pack && !rest.starts_with(option.as_str()) {
             continue;
         }
-        let found = text.find(&format!("{option}\n"));
-        let start = found.unwrap_or_else(|| panic!("{command} without\n{option}"));
-        let end = start + option.len() + 1;
-        // With the empty line behind it.
-        let end = end + usize::from(text[end..].starts_with('\n'));
-        text.replace_range(start..end, "");
+        let after = rest.strip_prefix(&format!("{option}\n"));
+        let after = after.unwrap_or_else(|| panic!("{command}, instead of\n{option}\n{rest}"));
+        rest = after.strip_prefix('\n').unwrap_or(after);
     }
-    text.trim_end().to_owned()
+    let own = own.replacen(HELP, "", 1);
+    let own = own.trim_end();
+    // Nothing but `--help` stood there.
+    let own = own.strip_suffix("\nOptions:").unwrap_or(own).trim_end();
+    format!("{own}\n\n{rest}").trim_end().to_owned()
 }
 
 #[test]
@@ -167,6 +178,13 @@ fn agentctl_itself() {
       help           Print this message or the help of the given subcommand(s)
 
     Options:
+      -h, --help
+              Print help (see a summary with '-h')
+
+      -V, --version
+              Print version
+
+    Global options:
           --project <DIR>
               The project folder: holds workflows/, memory/ and your own agents/ and skills/
 
@@ -210,12 +228,6 @@ fn agentctl_itself() {
           --backend <BACKEND>
               Where workflows live: auto (an n8n server enabled in .mcp.json, else files), embedded
               (files), n8n-mcp, instance-mcp, rest
-
-      -h, --help
-              Print help (see a summary with '-h')
-
-      -V, --version
-              Print version
 
     Examples:
       agentctl build "Every day at 9:00 post the open Jira bugs to Slack #dev"

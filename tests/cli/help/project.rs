@@ -13,7 +13,6 @@ fn init() {
       [DIR]
               The folder to set up (made when it is not there); default: the project folder
 
-    Options:
     Example:
       agentctl init my-automations
     ");
@@ -132,7 +131,6 @@ fn agents() {
       check  Check agents, flow, policy and skills; every mistake with file and line
       help   Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl agents list
     ");
@@ -141,7 +139,6 @@ fn agents() {
 
     Usage: agentctl agents list [OPTIONS]
 
-    Options:
     Example:
       agentctl agents list
     ");
@@ -153,8 +150,6 @@ fn agents() {
     Arguments:
       <NAME>
 
-
-    Options:
     Example:
       agentctl agents show builder
     ");
@@ -163,7 +158,6 @@ fn agents() {
 
     Usage: agentctl agents check [OPTIONS]
 
-    Options:
     Example:
       agentctl agents check --project .
     ");
@@ -181,7 +175,6 @@ fn skills() {
       show  A skill's text, or one of its files
       help  Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl skills list
     ");
@@ -190,7 +183,6 @@ fn skills() {
 
     Usage: agentctl skills list [OPTIONS]
 
-    Options:
     Example:
       agentctl skills list
     ");
@@ -206,7 +198,6 @@ fn skills() {
       [FILE]
               A file inside the skill's folder
 
-    Options:
     Example:
       agentctl skills show n8n-expression-syntax
     ");
@@ -224,7 +215,6 @@ fn flow() {
       graph  Draw the flow as a Mermaid diagram
       help   Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl flow graph > flow.mmd
     ");
@@ -233,7 +223,6 @@ fn flow() {
 
     Usage: agentctl flow check [OPTIONS]
 
-    Options:
     Example:
       agentctl flow check
     ");
@@ -242,7 +231,6 @@ fn flow() {
 
     Usage: agentctl flow graph [OPTIONS]
 
-    Options:
     Example:
       agentctl flow graph > flow.mmd
     ");
@@ -260,7 +248,6 @@ fn policy() {
       check  What would be decided for a call, and by which rule
       help   Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl policy check builder update_workflow
     ");
@@ -269,7 +256,6 @@ fn policy() {
 
     Usage: agentctl policy show [OPTIONS]
 
-    Options:
     Example:
       agentctl policy show
     ");
@@ -339,7 +325,6 @@ fn doctor() {
 
     Usage: agentctl doctor [OPTIONS]
 
-    Options:
     Example:
       agentctl doctor
     ");
@@ -357,7 +342,6 @@ fn completions() {
       <SHELL>
               [possible values: bash, elvish, fish, powershell, zsh]
 
-    Options:
     Examples:
       source <(agentctl completions bash)
       agentctl completions fish > ~/.config/fish/completions/agentctl.fish
@@ -404,7 +388,6 @@ fn tools() {
                 each whether it may be said
       help      Print this message or the help of the given subcommand(s)
 
-    Options:
     Examples:
       agentctl tools list --pack my-pack
       agentctl tools check --pack my-pack
@@ -415,7 +398,6 @@ fn tools() {
 
     Usage: agentctl tools list [OPTIONS]
 
-    Options:
     Example:
       agentctl tools list --pack my-pack
     ");
@@ -427,8 +409,6 @@ fn tools() {
     Arguments:
       <TOOL>
 
-
-    Options:
     Example:
       agentctl tools show my_tool --pack my-pack
     ");
@@ -437,7 +417,6 @@ fn tools() {
 
     Usage: agentctl tools check [OPTIONS]
 
-    Options:
     Example:
       agentctl tools check --pack my-pack
     ");
@@ -447,7 +426,6 @@ fn tools() {
 
     Usage: agentctl tools guard [OPTIONS]
 
-    Options:
     Example:
       agentctl tools guard < sentences.jsonl
 
@@ -541,7 +519,6 @@ fn tools_calls_and_figures() {
 
     Usage: agentctl tools stats [OPTIONS]
 
-    Options:
     Example:
       agentctl tools stats --pack my-pack
     ");

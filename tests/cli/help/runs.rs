@@ -116,7 +116,6 @@ fn explain() {
       <REQUEST>
               What would be built, in plain words (`-`: read it from stdin)
 
-    Options:
     Examples:
       agentctl explain "When a webhook receives an order over 100 EUR, post it to Slack #sales"
       agentctl explain --output-format json - < request.txt
@@ -243,7 +242,6 @@ fn status() {
 
     Usage: agentctl status [OPTIONS]
 
-    Options:
     Example:
       agentctl status --output-format json
     ");
@@ -265,7 +263,6 @@ fn runs() {
       verify  Check the hash chain of a journal, and whose it is (all runs when none is named)
       help    Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl runs list
     ");
@@ -296,8 +293,6 @@ fn runs() {
     Arguments:
       <RUN>
 
-
-    Options:
     Example:
       agentctl runs show 019a…
     ");
@@ -352,8 +347,6 @@ fn runs() {
     Arguments:
       [RUN]
 
-
-    Options:
     Example:
       agentctl runs verify
     ");
@@ -370,7 +363,6 @@ fn approvals() {
       show  The calls that a run waits with, each with what it would change
       help  Print this message or the help of the given subcommand(s)
 
-    Options:
     Example:
       agentctl approvals show --reveal
     ");
@@ -404,7 +396,6 @@ fn usage() {
       [RUN]
               The run; default: the active one
 
-    Options:
     Examples:
       agentctl usage
       agentctl usage 019a… --output-format json

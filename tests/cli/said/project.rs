@@ -195,16 +195,23 @@ fn schema() {
     exit code 0
     a2a-envelope  a message of the envelope at the A2A door of serve
     answers       a file for --answers
-    build         build, resume, answer with --output-format json
+    build         build, resume, answer, status with --output-format json
     events        a line of build, resume, answer with --output-format stream-json
+    flow          agents/flow.yaml and agents/NAME.flow.yaml
     orchestrator  a file for run --orchestrator
+    pack          pack.yaml
+    policy        agents/policy.yaml
     qa            qa with --output-format json
+    runs          runs list with --output-format json
+    settings      agentctl.toml, and the user's own config.toml
     show          show with --output-format json
+    tool          tools/NAME/tool.yaml of a pack
+    usage         usage with --output-format json
     ");
     insta::assert_snapshot!(project.said("schema qaa"), @r#"
     exit code 2
     -- stderr --
     error: there is no schema "qaa"; did you mean "qa"?
-    hint: there are: a2a-envelope, answers, build, events, orchestrator, qa, show
+    hint: there are: a2a-envelope, answers, build, events, flow, orchestrator, pack, policy, qa, runs, settings, show, tool, usage
     "#);
 }

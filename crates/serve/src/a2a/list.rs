@@ -3,12 +3,12 @@
 use super::refused::Refused;
 use super::task::{self, Seen};
 use crate::ask::Ask;
-use crate::clients::{Client, May};
+use crate::clients::May;
 use crate::problem::Problem;
 use crate::runs::Found;
 use crate::server::{ServedPack, Server};
 use agentctl_a2a::{Fault, ListTasks, Task, TaskList, TaskState};
-use agentctl_sessions::{RunOf, RunsOf, Tenants};
+use agentctl_sessions::{RunOf, RunsOf};
 use jiff::Timestamp;
 use std::sync::Arc;
 
@@ -139,7 +139,7 @@ async fn rows(
 ) -> Result<Vec<RunOf>, Refused> {
     let mut of = RunsOf {
         pack: pack.pack.manifest.name.clone(),
-        tenants: tenants(&ask.client),
+        tenants: ask.client.sees(),
         conversation: context.filter(|c| !c.is_empty()).map(str::to_owned),
         after: None,
     };
@@ -155,14 +155,6 @@ async fn rows(
             rows.into_iter()
                 .filter(|row| ask.client.owns(&row.key.tenant)),
         );
-    }
-}
-
-fn tenants(client: &Client) -> Tenants {
-    match client.tenants.as_deref() {
-        None => Tenants::Below(format!("client:{}", client.name)),
-        Some([one]) if one != "*" => Tenants::One(one.clone()),
-        Some(_) => Tenants::All,
     }
 }
 

@@ -12,6 +12,7 @@ async fn desk() -> Desk {
     ];
     Desk::again(folder, clients, |limits| {
         limits.pages = vec![format!("http://{}", limits.hosts[0])];
+        limits.chat_page = true;
     })
     .await
 }

@@ -1,5 +1,6 @@
 //! `agentctl catalog sync`: the node types of the user's own n8n become the project's catalog.
 
+use crate::cli::bar::Bar;
 use crate::cli::catalog_file;
 use crate::cli::commands::n8n::N8nFolder;
 use crate::cli::commands::n8n::{self, told};
@@ -60,7 +61,7 @@ pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit
     let gathered = runtime::block_on(async {
         match args.sources.as_slice() {
             [] => of_the_connected(project, args, out).await,
-            sources => of_sources(sources, args.auth_env.as_deref()).await,
+            sources => of_sources(sources, args.auth_env.as_deref(), out).await,
         }
     })??;
     let release = args.n8n_version.clone().or(gathered.release);
@@ -110,12 +111,16 @@ pub fn sync(project: &Path, args: &CatalogSyncArgs, out: &Output) -> Result<Exit
     )
 }
 
-async fn of_sources(sources: &[String], auth_env: Option<&str>) -> Result<Gathered, CliError> {
+async fn of_sources(
+    sources: &[String],
+    auth_env: Option<&str>,
+    out: &Output,
+) -> Result<Gathered, CliError> {
     let mut inputs = Vec::with_capacity(sources.len());
     let mut release = None;
     for source in sources {
         let bytes = if is_address(source) {
-            let bytes = download(&list_of(source)?, headers(auth_env)?).await?;
+            let bytes = download(&list_of(source)?, headers(auth_env)?, out).await?;
             if release.is_none() && !source.ends_with(".json") {
                 release = backend::release_at(source).await;
             }
@@ -157,7 +162,7 @@ async fn of_the_connected(
     };
     if let Some((address, login)) = login {
         let url = list_of(&address)?;
-        let bytes = download(&url, login).await?;
+        let bytes = download(&url, login, out).await?;
         return Ok(Gathered {
             inputs: vec![(url.to_string(), bytes)],
             release: backend::release_at(&address).await,
@@ -271,12 +276,16 @@ fn headers(variable: Option<&str>) -> Result<HeaderMap, CliError> {
     Ok(headers)
 }
 
-async fn download(url: &reqwest::Url, headers: HeaderMap) -> Result<Vec<u8>, CliError> {
+async fn download(
+    url: &reqwest::Url,
+    headers: HeaderMap,
+    out: &Output,
+) -> Result<Vec<u8>, CliError> {
     let unavailable = |what: String| {
         CliError::new(Exit::Backend, format!("cannot read {url}: {what}"))
             .hint("give the file instead: copy the n8n's types/nodes.json and name it")
     };
-    bytes_of(url, headers).await.map_err(|what| {
+    bytes_of(url, headers, out).await.map_err(|what| {
         let refused = what.contains("401") || what.contains("403");
         let error = unavailable(what);
         if refused {
@@ -287,7 +296,7 @@ async fn download(url: &reqwest::Url, headers: HeaderMap) -> Result<Vec<u8>, Cli
     })
 }
 
-async fn bytes_of(url: &reqwest::Url, headers: HeaderMap) -> Result<Vec<u8>, String> {
+async fn bytes_of(url: &reqwest::Url, headers: HeaderMap, out: &Output) -> Result<Vec<u8>, String> {
     let client = agentctl_host::http::client()
         .timeout(PATIENCE)
         .default_headers(headers)
@@ -299,8 +308,10 @@ async fn bytes_of(url: &reqwest::Url, headers: HeaderMap) -> Result<Vec<u8>, Str
     if !response.status().is_success() {
         return Err(format!("it answers {}", response.status()));
     }
+    let bar = Bar::of_bytes(response.content_length(), "of the n8n's node types", out);
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(lost)? {
+        bar.more(chunk.len());
         bytes.extend_from_slice(&chunk);
         if bytes.len() > LARGEST {
             return Err("the answer is too long".to_owned());

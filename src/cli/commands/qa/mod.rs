@@ -8,6 +8,8 @@ mod report;
 pub use args::QaArgs;
 
 use crate::cli::args::{FailOn, OutputFormat};
+#[cfg(feature = "full")]
+use crate::cli::bar::Bar;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::{catalog_file, settings};
@@ -189,7 +191,11 @@ fn run<'a>(
     };
     // What is said file by file is not kept, unless a report wants the whole.
     let keep = out.is_text() || args.needs_all();
+    #[cfg(feature = "full")]
+    let bar = Bar::of_files(sources.len(), "checked", out);
     let make = |outcome: Outcome| {
+        #[cfg(feature = "full")]
+        bar.more(1);
         let pieces = match &outcome {
             Outcome::Checked(checked) if out.format == OutputFormat::Json => checked
                 .iter()

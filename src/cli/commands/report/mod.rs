@@ -12,16 +12,23 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session::{self, Session};
 use crate::cli::{catalog_file, runtime};
-use agentctl_engine::run::{self, Compare, Compared, RunReport, UsageReport};
+use agentctl_base::BoxFuture;
+use agentctl_engine::gateway::Gateway;
+use agentctl_engine::pack::Pack;
+use agentctl_engine::redact::Redactor;
+use agentctl_engine::run::{self, Compare, Compared, RunError, RunReport, UsageReport};
+use agentctl_engine::store::Project;
 use agentctl_engine::toolset::Document;
 use agentctl_engine::view::RunView;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::Workflow;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::validate;
+use agentctl_serve::{Reports, ServedPack};
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Write a run as a page: request, questions, phases, pictures before and after, findings, refusals, cost
 #[derive(Debug, Args)]
@@ -50,32 +57,23 @@ pub struct Told {
 
 pub fn report(root: &Path, args: &ReportArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::reopen(root, args.run.as_deref(), &ModelOptions::offline(), out)?;
-    let (project, pack) = (&session.project, &session.pack);
-    let usage =
-        run::usage(project, pack, args.run.as_deref()).map_err(|e| session::run_error(&e))?;
-    let run_id = usage.run_id.clone();
-    let mut records = Vec::new();
-    let shown = run::show(project, pack, &run_id, &mut |record| {
-        records.push(record.clone());
-    });
-    let report = shown.map_err(|e| session::run_error(&e))?;
-    if let Some(foreign) = &report.foreign {
-        out.note(&not_yours(&report.run_id, foreign));
+    let run_id = run::run_named(&session.project, args.run.as_deref())
+        .map_err(|e| session::run_error(&e))?;
+    let catalog = catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded());
+    let told = runtime::block_on(told(
+        (&session.project, &session.pack, &session.gateway),
+        &run_id,
+        catalog,
+    ))?
+    .map_err(|e| session::run_error(&e))?;
+    if let Some(foreign) = &told.report.foreign {
+        out.note(&not_yours(&told.report.run_id, foreign));
     }
-    tell_damage(&report, out);
-    let changed = changed(&session, &run_id)?;
-    if let Err(why) = &changed {
+    tell_damage(&told.report, out);
+    if let Err(why) = &told.changed {
         out.note(&format!("without pictures: {}", plain_long(why)));
     }
-    let told = Told {
-        moments: analysis::analyze(&records, &pack.flow, &today()).timeline,
-        view: RunView::of(&records),
-        report,
-        usage,
-        changed,
-        catalog: catalog_file::of(root, out).unwrap_or_else(|_| Catalog::embedded()),
-    };
-    let text = page::page(&told, out);
+    let text = page::page(&told, &out.redactor());
     write_atomic(&args.html, text.as_bytes()).map_err(|e| CliError::failed(e.to_string()))?;
     let file = args.html.display().to_string();
     out.answer(
@@ -85,32 +83,65 @@ pub fn report(root: &Path, args: &ReportArgs, out: &Output) -> Result<Exit, CliE
     )
 }
 
-/// Before and after of each workflow. An n8n that cannot be reached does not keep the rest from being told.
-fn changed(session: &Session, run_id: &str) -> Result<Result<Vec<Compared>, String>, CliError> {
+/// Reads all that the page tells of a run.
+async fn told(
+    (project, pack, gateway): (&Project, &Pack, &Gateway),
+    run_id: &str,
+    catalog: &'static Catalog,
+) -> Result<Told, RunError> {
+    let usage = run::usage(project, pack, Some(run_id))?;
+    let mut records = Vec::new();
+    let report = run::show(project, pack, run_id, &mut |record| {
+        records.push(record.clone());
+    })?;
     let what = Compare::Run {
         run: Some(run_id.to_owned()),
         from: None,
         to: None,
     };
-    let compared = runtime::block_on(run::compare(
-        &session.project,
-        session.gateway.resources(),
-        session.gateway.redactor(),
-        what,
-    ))?;
-    Ok(compared.map_err(|e| e.to_string()))
+    // An n8n that cannot be reached does not keep the rest from being told.
+    let changed = run::compare(project, gateway.resources(), gateway.redactor(), what).await;
+    Ok(Told {
+        moments: analysis::analyze(&records, &pack.flow, &today()).timeline,
+        view: RunView::of(&records),
+        report,
+        usage,
+        changed: changed.map_err(|e| e.to_string()),
+        catalog,
+    })
+}
+
+/// Runs' pages for `agentctl serve`.
+pub struct Pages {
+    pub catalog: &'static Catalog,
+    pub redactor: Arc<Redactor>,
+}
+
+impl Reports for Pages {
+    fn page<'a>(
+        &'a self,
+        served: &'a ServedPack,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<String, String>> {
+        Box::pin(async move {
+            let of = (&*served.project, &served.pack, &served.gateway);
+            let told = told(of, run, self.catalog).await;
+            let told = told.map_err(|e| e.to_string())?;
+            Ok(page::page(&told, &self.redactor))
+        })
+    }
 }
 
 /// A state of a workflow as it may be drawn, with what is wrong with it; None: it is no workflow.
 fn drawable(
     document: &Document,
     catalog: &Catalog,
-    out: &Output,
+    redactor: &Redactor,
 ) -> Option<(Workflow, Vec<agentctl_n8n::Finding>)> {
     let findings = validate::validate_value(&document.content, catalog);
-    let hidden = out.redactor().strings(document.content.clone());
+    let hidden = redactor.strings(document.content.clone());
     let findings = findings.into_iter();
-    let findings = findings.map(|f| f.rewritten(|text| out.redactor().text(text)));
+    let findings = findings.map(|f| f.rewritten(|text| redactor.text(text)));
     let findings = findings.collect();
     Some((Workflow::from_value(hidden).ok()?, findings))
 }

@@ -2,11 +2,11 @@
 
 use super::{Told, drawable};
 use crate::analysis::Moment;
-use crate::cli::output::Output;
 use crate::cli::report as words;
 use crate::cli::timeline::outcome;
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{AnsweredBy, Outcome};
+use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{Compared, RunUsage};
 use agentctl_engine::toolset::Document;
 use agentctl_n8n_tools::report::{Built, QA_REPORT, QaReport};
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// Of a long run the story is told to here; `agentctl log` has the rest.
 const MOST_MOMENTS: usize = 500;
 
-pub fn page(told: &Told, out: &Output) -> String {
+pub fn page(told: &Told, redactor: &Redactor) -> String {
     let mut page = Page::new(&format!("Run {}", told.report.run_id));
     page.push(&head(told));
     page.section(
@@ -33,7 +33,7 @@ pub fn page(told: &Told, out: &Output) -> String {
     if !told.view.questions.is_empty() {
         page.section("Questions", &questions(told));
     }
-    page.section("Workflow", &workflows(told, out));
+    page.section("Workflow", &workflows(told, redactor));
     if let Some(checked) = checked(told) {
         page.section("Findings and tests", &checked);
     }
@@ -129,24 +129,27 @@ fn said(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn workflows(told: &Told, out: &Output) -> String {
+fn workflows(told: &Told, redactor: &Redactor) -> String {
     match &told.changed {
         Err(why) => format!(
             "<p><span class=\"warning\">The workflow could not be read:</span> {}</p>\n",
             text(why)
         ),
         Ok(changed) if changed.is_empty() => "<p>No workflow was changed.</p>\n".to_owned(),
-        Ok(changed) => changed.iter().map(|one| workflow(one, told, out)).collect(),
+        Ok(changed) => changed
+            .iter()
+            .map(|one| workflow(one, told, redactor))
+            .collect(),
     }
 }
 
-fn workflow(compared: &Compared, told: &Told, out: &Output) -> String {
+fn workflow(compared: &Compared, told: &Told, redactor: &Redactor) -> String {
     let mut part = format!("<h3>{}</h3>\n", text(&compared.resource.id));
     let (before, after) = &compared.documents;
     for (when, document) in [("Before", before), ("After", after)] {
         part.push_str(&match document {
             None => format!("<p class=\"soft\">{when}: there was no such workflow.</p>\n"),
-            Some(document) => picture(when, document, told, out),
+            Some(document) => picture(when, document, told, redactor),
         });
     }
     let difference = &compared.difference;
@@ -167,8 +170,8 @@ fn workflow(compared: &Compared, told: &Told, out: &Output) -> String {
     part
 }
 
-fn picture(when: &str, document: &Document, told: &Told, out: &Output) -> String {
-    let Some((workflow, findings)) = drawable(document, told.catalog, out) else {
+fn picture(when: &str, document: &Document, told: &Told, redactor: &Redactor) -> String {
+    let Some((workflow, findings)) = drawable(document, told.catalog, redactor) else {
         return format!(
             "<p><span class=\"warning\">{when}: what was there is no workflow.</span></p>\n"
         );
@@ -322,7 +325,13 @@ fn phases(told: &Told) -> String {
         vec![text(name), format!("{took:.1} s"), bar, used.model_calls.to_string(), used.tool_calls.to_string()]
     });
     table(
-        &["phase", "took", "", "calls of models", "calls of tools"],
+        &[
+            "phase",
+            "took",
+            "of the longest",
+            "calls of models",
+            "calls of tools",
+        ],
         rows,
     )
 }

@@ -1,0 +1,409 @@
+// The page of runs of `agentctl serve`. The secret stays in this page's memory and goes out as a header to this server alone; what comes
+// from elsewhere is shown as text, never as markup, and a run's report in a frame without rights.
+"use strict";
+
+const at = (id) => document.getElementById(id);
+const chats = document.body.dataset.chats === "yes";
+/// So often the list is looked at again while the page is seen.
+const EVERY = 15000;
+/// Of a long story the end is kept.
+const MOST_LINES = 500;
+let authorization = "";
+let may = [];
+let runs = [];
+let next = null;
+let open = null;
+let reading = null;
+let reportUrl = null;
+
+/// What steers, hides or turns text round, as `agentctl_base::untrusted` has it, and rows of joiners that carry hidden text.
+const UNSAFE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]|[\u200c\u200d\ufe00-\ufe0f]{3,}/gu;
+const plain = (text) => String(text).replace(/\r(?=\n)/g, "").replace(UNSAFE, "\ufffd");
+
+/// An element with this text, in which all that is unsafe is a visible mark.
+function element(name, text, more = {}) {
+  const made = document.createElement(name);
+  if (text !== undefined && text !== null) made.textContent = plain(text);
+  for (const [key, value] of Object.entries(more)) made.setAttribute(key, value);
+  return made;
+}
+
+function wrong(text) {
+  at("wrong").textContent = plain(text);
+}
+
+async function ask(method, path, { body, headers = {}, signal } = {}) {
+  const all = { accept: "application/json", authorization, ...headers };
+  if (body) all["content-type"] = "application/json";
+  const answer = await fetch(path, {
+    method,
+    headers: all,
+    signal,
+    body: body && JSON.stringify(body),
+    credentials: "omit",
+    redirect: "error",
+    referrerPolicy: "no-referrer",
+  });
+  if (answer.ok) return answer;
+  const told = await answer.json().catch(() => ({ detail: `the server answered ${answer.status} without JSON` }));
+  throw new Error([told.detail, told.hint].filter(Boolean).join("; "));
+}
+
+/// Does it with the buttons still, and says what is done and what went wrong.
+async function busy(what, work) {
+  const buttons = [...document.querySelectorAll("button:not(:disabled)")];
+  const focused = document.activeElement;
+  buttons.forEach((button) => { button.disabled = true; });
+  at("state").textContent = what;
+  wrong("");
+  try {
+    return await work();
+  } catch (error) {
+    wrong(error.message);
+    return null;
+  } finally {
+    at("state").textContent = "";
+    buttons.forEach((button) => { button.disabled = false; });
+    if (document.activeElement === document.body && focused?.isConnected) focused.focus();
+  }
+}
+
+const moment = (text) => new Date(text).toLocaleString();
+
+function stands(run) {
+  if (run.status === "waiting") return run.expects === "approval" ? ["waits for an approval", "warning"] : ["waits for an answer", "warning"];
+  if (run.status === "running") return ["running", "info"];
+  return [run.outcome ?? "ended", run.outcome === "complete" ? "good" : run.outcome === "draft" ? "warning" : "error"];
+}
+
+function drawList() {
+  const which = at("which").value;
+  const shown = runs.filter((run) => !which || run.status === which);
+  const focused = document.activeElement?.dataset?.run;
+  at("runs").replaceChildren(...shown.map((run) => {
+    const [words, look] = stands(run);
+    const button = element("button", null, { type: "button", "data-run": run.run_id, "aria-current": String(run.run_id === open) });
+    button.append(element("span", run.said || run.run_id, { class: "said" }), element("span", words, { class: look }), element("span", ` · ${run.pack} · ${moment(run.at)}`, { class: "soft" }));
+    button.addEventListener("click", () => { location.hash = `run=${run.run_id}`; });
+    const item = element("li");
+    item.append(button);
+    return item;
+  }));
+  if (focused) at("runs").querySelector(`[data-run="${CSS.escape(focused)}"]`)?.focus();
+  at("none").hidden = shown.length > 0;
+  at("older").hidden = !next;
+  const waiting = runs.filter((run) => run.status === "waiting").length;
+  document.title = `${waiting ? `(${waiting}) ` : ""}Runs · agentctl`;
+}
+
+/// The newest runs, and behind them those that were loaded before.
+async function look() {
+  const told = await (await ask("GET", "/runs")).json();
+  const known = new Set(told.runs.map((run) => run.run_id));
+  const older = runs.length > told.runs.length ? runs.slice(told.runs.length).filter((run) => !known.has(run.run_id)) : [];
+  if (!older.length) next = told.next;
+  runs = [...told.runs, ...older];
+  may = told.may;
+  at("who").textContent = `${told.client} may ${told.may.join(", ")}`;
+  drawList();
+}
+
+async function older() {
+  const told = await (await ask("GET", `/runs?after=${encodeURIComponent(next)}`)).json();
+  const known = new Set(runs.map((run) => run.run_id));
+  runs.push(...told.runs.filter((run) => !known.has(run.run_id)));
+  next = told.next;
+  drawList();
+}
+
+/// One run: how it stands, what it asks, and what happens in it.
+async function show(run) {
+  reading?.abort();
+  reading = null;
+  open = run;
+  clearReport();
+  at("sure").hidden = true;
+  at("lines").replaceChildren();
+  drawList();
+  if (!run) {
+    at("one").hidden = true;
+    return;
+  }
+  const shown = await busy("Reading the run …", () => standing(run));
+  at("one").hidden = !shown;
+  if (!shown) return;
+  at("one-head").focus();
+  follow(run);
+}
+
+async function standing(run) {
+  const told = await (await ask("GET", `/runs/${encodeURIComponent(run)}`)).json();
+  if (open !== run) return null;
+  at("one-head").textContent = `Run ${told.run_id}`;
+  const [words, look] = stands(told);
+  const facts = [["stands", words, look], ["pack", told.pack], ["conversation", told.session_id]];
+  if (told.message) facts.push(["why", told.message]);
+  facts.push(["used", `${told.usage.model_calls} calls of models, ${told.usage.tool_calls} calls of tools`]);
+  at("facts").replaceChildren(...facts.flatMap(([name, value, look]) => {
+    const said = element("dd");
+    said.append(element("span", value, look ? { class: look } : {}));
+    return [element("dt", name), said];
+  }));
+  if (chats) {
+    const link = element("dd");
+    link.append(element("a", `talk with ${told.pack}`, { href: `/chat/${encodeURIComponent(told.pack)}` }));
+    at("facts").append(element("dt", "chat"), link);
+  }
+  at("cancel").hidden = told.status === "ended" || !may.includes("cancel");
+  at("asked").replaceChildren(...(told.question ? [question(told)] : []));
+  return told;
+}
+
+function question(told) {
+  const { question: asked, expects } = told;
+  const form = element("form", null, { class: "asked", "aria-labelledby": "asked-head" });
+  form.append(element("h3", expects === "approval" ? "An approval is wanted" : "A question", { id: "asked-head" }), element("p", asked.text));
+  if (asked.asked_by) form.append(element("p", `asked by ${asked.asked_by}`, { class: "soft" }));
+  if (expects === "approval") approval(form, told, asked);
+  else answer(form, told, asked);
+  return form;
+}
+
+function denied(form, right) {
+  form.append(element("p", `This client may not ${right}: [serve.clients] may = ["${right}"].`, { class: "soft" }));
+}
+
+function approval(form, told, asked) {
+  const call = asked.proposal ?? {};
+  const facts = element("dl");
+  for (const [name, value] of [["tool", call.tool], ["by", call.role], ["rule", call.rule], ["until", call.expires_at && moment(call.expires_at)], ["hidden", call.hidden]]) {
+    if (value) facts.append(element("dt", name), element("dd", value));
+  }
+  form.append(facts);
+  const scrolls = { class: "scroll", tabindex: "0", role: "group" };
+  if (call.diff) form.append(element("pre", call.diff, { ...scrolls, "aria-label": "What would be changed" }));
+  else form.append(element("pre", JSON.stringify(call.arguments ?? {}, null, 2), { ...scrolls, "aria-label": "What would be done" }));
+  if (!may.includes("approve")) return denied(form, "approve");
+  const buttons = element("div", null, { class: "tools" });
+  // No button is the form's own: an Enter too many approves nothing.
+  for (const [words, approve] of [["Refuse", false], ["Approve this call", true]]) {
+    const button = element("button", words, { type: "button" });
+    button.addEventListener("click", () => given(told.run_id, `/runs/${encodeURIComponent(told.run_id)}/approvals/${encodeURIComponent(asked.id)}`, { approve }));
+    buttons.append(button);
+  }
+  form.append(buttons);
+}
+
+function answer(form, told, asked) {
+  const several = asked.schema?.type === "array";
+  const options = asked.options ?? [];
+  const choices = element("fieldset");
+  const legend = element("legend", several ? "Any of these" : "One of these");
+  if (options.length) choices.append(legend);
+  options.forEach((option, place) => {
+    const label = element("label");
+    const input = element("input", null, { type: several ? "checkbox" : "radio", name: "choice", value: String(place) });
+    const wanted = JSON.stringify(option.value) === JSON.stringify(asked.recommended);
+    label.append(input, ` ${option.label}${wanted ? " (recommended)" : ""}`);
+    if (option.detail) label.append(element("span", `: ${option.detail}`, { class: "soft" }));
+    choices.append(label);
+  });
+  // Where only what is listed fits, there is nothing to write.
+  const closed = options.length > 0 && (asked.schema?.enum || asked.schema?.items?.enum);
+  let text = null;
+  if (!closed) {
+    const label = element("label", options.length ? "Or in your own words" : "Your answer");
+    text = asked.asks_secret ? element("input", null, { type: "password", autocomplete: "off", class: "text" }) : element("textarea", null, { rows: "2", maxlength: "100000" });
+    label.append(text);
+    choices.append(label);
+  }
+  form.append(choices);
+  if (!may.includes("turn")) return denied(form, "turn");
+  form.append(element("button", "Answer"));
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const picked = [...form.querySelectorAll("input[name=choice]:checked")].map((input) => options[Number(input.value)].value);
+    const written = text?.value.trim() ?? "";
+    const value = several ? [...picked, ...(written ? [written] : [])] : written ? typed(written, asked.schema) : picked[0];
+    if (value === undefined || (several && !value.length && asked.required)) return wrong("Choose or write an answer first.");
+    given(told.run_id, `/runs/${encodeURIComponent(told.run_id)}/answers`, { [asked.id]: value });
+  });
+}
+
+/// What was written, as the schema wants it.
+function typed(text, schema) {
+  if (!["number", "integer", "boolean", "object"].includes(schema?.type)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+async function given(run, path, body) {
+  at("lines").append(element("li", "Your word is on its way."));
+  await busy("The run goes on …", async () => {
+    await ask("POST", path, { body });
+  });
+  await busy("Reading the run …", async () => {
+    if (open === run) await standing(run);
+    await look();
+  });
+}
+
+/// What of a record is told, in words; null: nothing.
+function line(kind, told) {
+  switch (kind) {
+    case "run.started": return ["begun", null];
+    case "stage.changed": return [`phase: ${told.to}`, null];
+    case "step.started": return [`step ${told.step}`, "soft"];
+    case "step.failed": return [`step ${told.step} failed: ${told.error?.message ?? told.error ?? ""}`, "error"];
+    case "tool.intent": return [`${told.role} calls ${told.call?.name}`, null];
+    case "tool.finished": return [`${told.result?.name}: ${told.result?.status}`, { ok: "good", refused: "error", failed: "error" }[told.result?.status] ?? "warning"];
+    case "question.asked": return [`asked: ${told.question?.text}`, "warning"];
+    case "answer.given": return [`answered: ${typeof told.value === "string" ? told.value : JSON.stringify(told.value)}`, null];
+    case "said": return [told.text, "said"];
+    case "run.ended": return [`ended: ${told.outcome}${told.message ? `, ${told.message}` : ""}`, told.outcome === "complete" ? "good" : "warning"];
+    default: return null;
+  }
+}
+
+/// Reads the run's events as they come, until it ends or another run is looked at.
+async function follow(run) {
+  const control = new AbortController();
+  reading = control;
+  let last = null;
+  let ended = false;
+  while (!ended && reading === control) {
+    try {
+      const headers = { accept: "text/event-stream" };
+      if (last !== null) headers["last-event-id"] = last;
+      const answer = await ask("GET", `/runs/${encodeURIComponent(run)}/events?view=all`, { headers, signal: control.signal });
+      for await (const event of events(answer.body)) {
+        if (reading !== control) return;
+        if (event.id) last = event.id;
+        if (!event.data) continue;
+        tell(event.kind, JSON.parse(event.data));
+        if (event.kind === "run.ended") ended = true;
+        if (["run.ended", "question.asked", "answer.given", "activation.ended"].includes(event.kind)) fresh(run);
+      }
+    } catch (error) {
+      if (control.signal.aborted) return;
+      wrong(error.message);
+    }
+    // The server lets slow readers go, and ends: it is asked again, not at once.
+    if (!ended) await new Promise((after) => { setTimeout(after, 2000); });
+  }
+  if (reading === control) reading = null;
+}
+
+let waits = null;
+/// How the run stands and the list, once for what comes together.
+function fresh(run) {
+  clearTimeout(waits);
+  waits = setTimeout(async () => {
+    try {
+      // A form that somebody fills in stays.
+      const filled = at("asked").contains(document.activeElement);
+      if (open === run && !filled) await standing(run);
+      await look();
+    } catch (error) {
+      wrong(error.message);
+    }
+  }, 200);
+}
+
+function tell(kind, told) {
+  const words = line(kind, told);
+  if (!words) return;
+  const [text, look] = words;
+  const item = element("li");
+  item.append(element("span", text, look ? { class: look } : {}));
+  const story = at("story");
+  const follows = story.scrollTop + story.clientHeight >= story.scrollHeight - 8;
+  at("lines").append(item);
+  if (at("lines").children.length > MOST_LINES) at("lines").firstChild.remove();
+  if (follows) story.scrollTop = story.scrollHeight;
+}
+
+/// Events of a stream as they come: {id, kind, data}.
+async function* events(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let kept = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    kept += value;
+    let end = kept.indexOf("\n\n");
+    for (; end >= 0; end = kept.indexOf("\n\n")) {
+      const event = { id: null, kind: "message", data: "" };
+      for (const field of kept.slice(0, end).split("\n")) {
+        if (field.startsWith("id: ")) event.id = field.slice(4);
+        if (field.startsWith("event: ")) event.kind = field.slice(7);
+        if (field.startsWith("data: ")) event.data += `${event.data ? "\n" : ""}${field.slice(6)}`;
+      }
+      kept = kept.slice(end + 2);
+      yield event;
+    }
+  }
+}
+
+function clearReport() {
+  at("page").replaceChildren();
+  if (reportUrl) URL.revokeObjectURL(reportUrl);
+  reportUrl = null;
+}
+
+async function report() {
+  const run = open;
+  const page = await busy("Making the report …", async () => (await ask("GET", `/runs/${encodeURIComponent(run)}/report`, { headers: { accept: "text/html" } })).blob());
+  if (!page || open !== run) return;
+  clearReport();
+  reportUrl = URL.createObjectURL(page);
+  const file = element("a", "Save it as a file", { href: reportUrl, download: `run-${run}.html` });
+  const line = element("p");
+  line.append(file);
+  at("page").append(line, element("iframe", null, { sandbox: "", title: `Report of run ${run}`, src: reportUrl }));
+  file.focus();
+}
+
+function place() {
+  const run = new URLSearchParams(location.hash.slice(1)).get("run");
+  if (authorization) show(run);
+}
+
+at("door").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const secret = at("secret").value;
+  const bytes = new TextEncoder().encode(secret);
+  authorization = secret.includes(":") ? `Basic ${btoa(String.fromCharCode(...bytes))}` : `Bearer ${secret}`;
+  if ((await busy("Opening …", async () => { await look(); return true; })) !== true) {
+    authorization = "";
+    return;
+  }
+  at("secret").value = "";
+  at("door").hidden = true;
+  at("desk").hidden = false;
+  at("leave").hidden = false;
+  at("all-head").tabIndex = -1;
+  at("all-head").focus();
+  place();
+});
+
+at("leave").addEventListener("click", () => { location.replace(location.pathname); location.reload(); });
+at("again").addEventListener("click", () => busy("Looking …", look));
+at("older").addEventListener("click", () => busy("Looking …", older));
+at("which").addEventListener("change", drawList);
+at("report").addEventListener("click", report);
+at("cancel").addEventListener("click", () => { at("sure").hidden = false; at("no").focus(); });
+at("no").addEventListener("click", () => { at("sure").hidden = true; at("cancel").focus(); });
+at("yes").addEventListener("click", async () => {
+  at("sure").hidden = true;
+  const run = open;
+  await busy("Cancelling …", () => ask("POST", `/runs/${encodeURIComponent(run)}/cancel`));
+  fresh(run);
+});
+addEventListener("hashchange", place);
+setInterval(() => {
+  if (authorization && !document.hidden) look().catch((error) => wrong(error.message));
+}, EVERY);
