@@ -2,6 +2,7 @@
 
 use super::error::CliError;
 use super::output::Output;
+use super::reading;
 use crate::config::Config;
 use agentctl_engine::gateway::ForeignTools;
 use agentctl_engine::pack::Pack;
@@ -10,13 +11,16 @@ use agentctl_host::reach::Addresses;
 use agentctl_mcp::Servers;
 use agentctl_n8n_tools::Callable;
 use agentctl_n8n_tools::backend::Backend;
-use agentctl_tools::{Mode, Remote, Surroundings, Tools, Workflows};
+use agentctl_tools::{Mode, Remote, SEARCH, Surroundings, Tools, Workflows};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The variable that says which tools are real.
 pub const TOOLS: &str = "AGENTCTL_TOOLS";
+
+/// The variable that names the search engine of the web: a tool of kind `search`.
+pub const WEB_SEARCH: &str = "AGENTCTL_WEB_SEARCH";
 
 /// What a pack's own tools may work with, besides the environment.
 #[derive(Default)]
@@ -44,7 +48,11 @@ pub fn tools(
         return Ok(None);
     }
     let tools = made(pack, config, means)?;
-    let mocked = tools.mocked();
+    let mut mocked = tools.mocked();
+    mocked.retain(|mocked| !tools.is_spare(mocked.tool));
+    if let Some(engine) = engine(pack)?.filter(|engine| mocked.iter().all(|m| m.tool != engine)) {
+        out.note(&format!("tools: searches go to {engine} ({WEB_SEARCH})"));
+    }
     if let Some(first) = mocked.first() {
         let names: Vec<&str> = mocked.iter().map(|mocked| mocked.tool).collect();
         let why = match &first.lacks {
@@ -70,6 +78,8 @@ pub fn mocks(pack: &Pack) -> Option<Tools> {
         agents: BTreeMap::new(),
         root: None,
         folder: None,
+        engine: None,
+        reader: None,
     };
     let data = || Arc::clone(&pack.data);
     (!pack.tools.is_empty()).then(|| Tools::new(pack.tools.values(), data(), surroundings))
@@ -94,7 +104,26 @@ pub fn made(pack: &Pack, config: &Config, means: Means<'_>) -> Result<Tools, Cli
         agents: means.agents,
         root: means.root.map(Path::to_owned),
         folder: means.folder.map(Path::to_owned),
+        engine: engine(pack)?,
+        reader: reading::reader(),
     };
     let data = Arc::clone(&pack.data);
     Ok(Tools::new(pack.tools.values(), data, surroundings))
+}
+
+/// The search engine that the user chose; None: none, or the pack has none.
+pub fn engine(pack: &Pack) -> Result<Option<String>, CliError> {
+    let named = home::variable(WEB_SEARCH).filter(|named| !named.is_empty());
+    let engines = pack
+        .tools
+        .values()
+        .filter(|tool| tool.kind.name() == SEARCH);
+    let engines: Vec<&str> = engines.map(|tool| tool.id).collect();
+    match named {
+        Some(named) if !engines.is_empty() && !engines.contains(&named.as_str()) => {
+            Err(CliError::usage(format!("{WEB_SEARCH} is {named:?}"))
+                .hint(format!("it is one of {}", engines.join(", "))))
+        }
+        named => Ok(named.filter(|_| !engines.is_empty())),
+    }
 }

@@ -197,6 +197,8 @@ fn what_is_missing_is_named() {
             workflows: None,
             root: None,
             folder: None,
+            engine: None,
+            reader: None,
         };
         Spec::of(&spec).lacks(&surroundings)
     };

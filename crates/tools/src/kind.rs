@@ -3,7 +3,7 @@
 
 use crate::call::Call;
 use crate::toolset::Surroundings;
-use crate::{a2a, builtin, exec, http, mcp, n8n};
+use crate::{a2a, builtin, exec, fetch, http, mcp, n8n, search};
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::Outcome;
 use agentctl_engine::vocabulary::CheckKind;
@@ -40,4 +40,6 @@ pub(crate) const KINDS: &[KindOfTool] = &[
     n8n::KIND,
     exec::KIND,
     a2a::KIND,
+    search::KIND,
+    fetch::KIND,
 ];

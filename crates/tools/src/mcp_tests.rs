@@ -66,6 +66,8 @@ fn tools(
         workflows: None,
         root: None,
         folder: None,
+        engine: None,
+        reader: None,
     };
     (
         Tools::new([&declared(section, changes)], Arc::default(), surroundings),
