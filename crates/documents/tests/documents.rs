@@ -1,5 +1,7 @@
 //! Files that real programs wrote, and files that mean harm (`files/make.py` makes them).
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
 use agentctl_documents::{Answer, Form, Text, answer};
 use std::path::Path;
 
