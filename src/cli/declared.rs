@@ -2,7 +2,7 @@
 
 use super::error::CliError;
 use super::output::Output;
-use super::{project, session};
+use super::{project, reading, session};
 use crate::config::Config;
 use agentctl_engine::gateway::ForeignTools;
 use agentctl_engine::pack::Pack;
@@ -12,7 +12,9 @@ use agentctl_host::reach::Addresses;
 use agentctl_mcp::Servers;
 use agentctl_n8n_tools::Callable;
 use agentctl_n8n_tools::backend::Backend;
-use agentctl_tools::{Calls, Figures, Mode, Packs, Remote, Surroundings, Tools, Workflows};
+use agentctl_tools::{
+    Calls, Figures, Mode, Packs, Remote, SEARCH, Surroundings, Tools, Workflows,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +24,8 @@ pub const TOOLS: &str = "AGENTCTL_TOOLS";
 
 /// Older runs tell less of how a tool does now.
 const NEWEST: usize = 200;
+/// The variable that names the search engine of the web: a tool of kind `search`.
+pub const WEB_SEARCH: &str = "AGENTCTL_WEB_SEARCH";
 
 /// What a pack's own tools may work with, besides the environment.
 #[derive(Default)]
@@ -57,9 +61,14 @@ pub fn tools(
         // Figures that cannot be read speak for no tool and against none.
         tools = tools.counting(move || counted(&root, &names).unwrap_or_default());
     }
+    let mut answered = tools.mocked();
+    answered.retain(|mocked| !tools.is_spare(mocked.tool));
+    if let Some(engine) = engine(pack)?.filter(|engine| answered.iter().all(|m| m.tool != engine)) {
+        out.note(&format!("tools: searches go to {engine} ({WEB_SEARCH})"));
+    }
     // Those that are mocked for the same reason are told together.
     let mut mocked: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for one in tools.mocked() {
+    for one in answered {
         let why = one.lacks.unwrap_or_else(|| format!("{TOOLS}=mock"));
         mocked.entry(why).or_default().push(one.tool);
     }
@@ -84,6 +93,8 @@ pub fn mocks(pack: &Pack) -> Option<Tools> {
         packs: None,
         root: None,
         folder: None,
+        engine: None,
+        reader: None,
     };
     let data = || Arc::clone(&pack.data);
     (!pack.tools.is_empty()).then(|| Tools::new(pack.tools.values(), data(), surroundings))
@@ -109,6 +120,8 @@ pub fn made(pack: &Pack, config: &Config, means: Means<'_>) -> Result<Tools, Cli
         packs: means.packs,
         root: means.root.map(Path::to_owned),
         folder: means.folder.map(Path::to_owned),
+        engine: engine(pack)?,
+        reader: reading::reader(),
     };
     let data = Arc::clone(&pack.data);
     Ok(Tools::new(pack.tools.values(), data, surroundings))
@@ -130,4 +143,21 @@ pub fn counted(root: &Path, names: &[&str]) -> Result<BTreeMap<String, Calls>, C
         }
     }
     Ok(figures.told())
+}
+
+/// The search engine that the user chose; None: none, or the pack has none.
+pub fn engine(pack: &Pack) -> Result<Option<String>, CliError> {
+    let named = home::variable(WEB_SEARCH).filter(|named| !named.is_empty());
+    let engines = pack
+        .tools
+        .values()
+        .filter(|tool| tool.kind.name() == SEARCH);
+    let engines: Vec<&str> = engines.map(|tool| tool.id).collect();
+    match named {
+        Some(named) if !engines.is_empty() && !engines.contains(&named.as_str()) => {
+            Err(CliError::usage(format!("{WEB_SEARCH} is {named:?}"))
+                .hint(format!("it is one of {}", engines.join(", "))))
+        }
+        named => Ok(named.filter(|_| !engines.is_empty())),
+    }
 }

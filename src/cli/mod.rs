@@ -30,6 +30,7 @@ mod plain;
 mod progress;
 mod project;
 mod questions;
+mod reading;
 mod remote;
 mod report;
 mod runtime;
@@ -73,6 +74,9 @@ pub struct Cli {
 
 /// Runs one command; the exit code is what the process ends with.
 pub fn main(args: Vec<OsString>) -> u8 {
+    if let Some(form) = reading::asked(&args) {
+        return reading::answer(form).code();
+    }
     match completing::answer(&args) {
         Ok(true) => return Exit::Complete.code(),
         Ok(false) => {}

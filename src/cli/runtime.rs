@@ -53,6 +53,7 @@ fn drive(
         .unwrap_or_else(|_| Err(std::io::Error::other("no file handle is left for it")))
         .map_err(|e| CliError::failed(format!("cannot start the runtime: {e}")))?;
     runtime.block_on(work);
+    runtime.block_on(agentctl_tools::left());
     // A thread that still waits for a line of stdin is not waited for.
     runtime.shutdown_background();
     Ok(())

@@ -47,6 +47,7 @@ mod state;
 mod support;
 mod surroundings;
 mod tools;
+mod tools_documents;
 mod tools_exec;
 mod tools_pack;
 mod trust;

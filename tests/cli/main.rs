@@ -54,6 +54,7 @@ mod serving;
 mod shortage;
 mod signals;
 mod signed;
+mod sources;
 mod support;
 mod trust;
 mod turns;

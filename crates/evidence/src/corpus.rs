@@ -153,6 +153,12 @@ impl Corpus {
             / count(self.documents.len()).max(1.0)
     }
 
+    /// Every sentence, in the order of the documents.
+    pub fn passages(&self) -> Vec<Passage> {
+        let all = 0..self.placed.len();
+        all.filter_map(|at| self.passage(at, 0.0)).collect()
+    }
+
     pub(crate) fn passage(&self, at: usize, score: f64) -> Option<Passage> {
         let placed = self.placed.get(at)?;
         let document = self.document(placed)?;

@@ -110,17 +110,18 @@ fn of_csv(content: &str) -> String {
         .map(cells)
         .filter(|row| row.iter().any(|cell| !cell.is_empty()));
     let heads = rows.next().unwrap_or_default();
-    let told = rows.map(|row| {
-        let pairs = heads
-            .iter()
-            .zip(row.iter())
-            .filter(|(_, value)| !value.is_empty());
-        let pairs: Vec<String> = pairs
-            .map(|(head, value)| format!("{head}: {value}"))
-            .collect();
-        pairs.join(", ")
-    });
+    let told = rows.map(|cells| row(heads.iter().zip(&cells)));
     told.collect::<Vec<_>>().join("\n")
+}
+
+/// A row of a table as a sentence: each value with the head of its column.
+pub fn row<'r>(pairs: impl IntoIterator<Item = (&'r String, &'r String)>) -> String {
+    let pairs = pairs.into_iter().filter(|(_, value)| !value.is_empty());
+    let told = pairs.map(|(head, value)| match head.is_empty() {
+        true => value.clone(),
+        false => format!("{head}: {value}"),
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// The cells of a line, with quotation marks off.

@@ -18,4 +18,4 @@ mod words;
 
 pub use check::{Checked, Source, Verdict};
 pub use corpus::{Corpus, Passage};
-pub use document::{BadDocument, Document, Format};
+pub use document::{BadDocument, Document, Format, row};

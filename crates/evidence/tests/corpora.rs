@@ -90,3 +90,18 @@ fn falsehoods_of_the_night_train_are_found() {
     let (missed, wrong) = measured(&corpus, "tests/research/blind/questions.json");
     assert_eq!((missed, wrong), (vec!["N07".to_owned()], Vec::new()));
 }
+
+/// Written when the mechanisms were as they are, and not used to better them since.
+#[test]
+fn falsehoods_of_the_orchard_are_found() {
+    let corpus = of_folder(&at("tests/research/orchard/corpus"));
+    let (missed, wrong) = measured(&corpus, "tests/research/orchard/questions.json");
+    let said = "Torsvik lies 180 kilometres north of Lindal and keeps two trees of each variety.";
+    assert_eq!(
+        (missed, wrong),
+        (
+            vec!["O01".to_owned(), "O04".to_owned(), "O08".to_owned()],
+            vec![said.to_owned()]
+        )
+    );
+}

@@ -1,6 +1,10 @@
 //! `kind: a2a`: another agent as a tool. A call is one message, and what comes of its task. The agent is one of the user's settings,
 //! with a card that was approved; its words are a stranger's. A message is sent again only where it is certain that no task was made.
 
+mod talk;
+
+pub use talk::left;
+
 use crate::answer::{FAILED, TELL, TIMEOUT, unknown};
 use crate::call::{ADDRESS, Call, deny};
 use crate::kind::{KindOfTool, Work};
@@ -13,7 +17,9 @@ use agentctl_base::yaml::Node;
 use agentctl_engine::toolset::{Outcome, error_content};
 use agentctl_engine::vocabulary::Faults;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 use std::time::Duration;
+use talk::{Talk, cancelled};
 use tokio::time::Instant;
 
 pub(crate) const KIND: KindOfTool = KindOfTool {
@@ -23,7 +29,7 @@ pub(crate) const KIND: KindOfTool = KindOfTool {
 };
 /// The kind, for who has to know which agents are needed.
 pub const NAME: &str = "a2a";
-const KEYS: [&str; 5] = ["agent", "text", "data", "task", "context"];
+const KEYS: [&str; 6] = ["agent", "text", "data", "task", "context", "waits"];
 /// The rule of a refusal because of an agent's card.
 pub(crate) const CARD: &str = "guard.card";
 /// The rules of a task that waits for somebody.
@@ -31,8 +37,6 @@ pub(crate) const INPUT: &str = "a2a.input_required";
 pub(crate) const APPROVAL: &str = "a2a.approval_required";
 /// Waited before the first retry, and twice as long before each further one.
 const WAIT: Duration = Duration::from_millis(250);
-/// So long it takes at most to cancel a task that is late.
-const CANCELLING: Duration = Duration::from_secs(5);
 
 /// Another agent, as the user's settings describe it.
 #[derive(Debug, Clone)]
@@ -50,6 +54,8 @@ struct Spec {
     data: Option<Value>,
     task: Option<String>,
     context: Option<String>,
+    /// A task that waits for an answer is a result, for whoever answers it.
+    waits: bool,
 }
 
 /// The agent that a tool of this kind is, by its part of the file.
@@ -66,6 +72,7 @@ impl Spec {
             data: section.get("data").cloned(),
             task: text("task"),
             context: text("context"),
+            waits: section.get("waits").is_some(),
         }
     }
 
@@ -133,6 +140,10 @@ impl Work for Spec {
             let mut tried = 0;
             loop {
                 let ended = said(&agent, pin, &message, until, changes).await;
+                let ended = ended.map(|ended| match ended {
+                    Outcome::Failed(content) if self.waits => waiting(content),
+                    ended => ended,
+                });
                 match ended {
                     Err(error) if error.may_pass() && tried < limits.retries => {
                         tried += 1;
@@ -147,6 +158,16 @@ impl Work for Spec {
     }
 }
 
+/// A question is a result, its words under `waits`.
+fn waiting(mut content: Value) -> Outcome {
+    if content.get("rule").and_then(Value::as_str) != Some(INPUT) {
+        return Outcome::Failed(content);
+    }
+    let mut take = |key: &str| content.get_mut(key).map(Value::take).unwrap_or_default();
+    let (words, task, context) = (take("error"), take("task_id"), take("context_id"));
+    Outcome::Ok(json!({"waits": words, "task_id": task, "context_id": context}))
+}
+
 /// One message, until its task rests. Err: no task was made, as far as is known.
 async fn said(
     agent: &Agent,
@@ -155,8 +176,8 @@ async fn said(
     until: Instant,
     changes: bool,
 ) -> Result<Outcome, Error> {
-    let client = agent.connect(Some(pin)).await?;
-    let mut task = None;
+    let client = Arc::new(agent.connect(Some(pin)).await?);
+    let talk = Talk::new(Arc::clone(&client));
     let mut told = |event: &StreamResponse| {
         let id = match event {
             StreamResponse::Task(task) => &task.id,
@@ -164,20 +185,20 @@ async fn said(
             StreamResponse::ArtifactUpdate(update) => &update.task_id,
             StreamResponse::Message(_) => return,
         };
-        task.get_or_insert_with(|| id.clone());
+        talk.is_about(id);
     };
     let ended = client.converse(message, until, &mut told).await;
-    match (ended, task) {
+    match (ended, talk.ends()) {
         (Ok(Reply::Message(message)), _) => {
             Ok(Outcome::Ok(json!({"result": result(&message.parts)})))
         }
         (Ok(Reply::Task(task)), _) => Ok(of_task(&task, changes)),
         (Err(error), None) => Err(error),
         (Err(Error::Lost { late: true, .. }), Some(id)) => {
-            let cancelled = tokio::time::timeout(CANCELLING, client.cancel(&id)).await;
+            let cancelled = cancelled(&client, &id).await;
             let stopped = |task: &Task| task.status.state == TaskState::Canceled;
             let why = match cancelled {
-                Ok(Ok(task)) if stopped(&task) => {
+                Some(task) if stopped(&task) => {
                     "the task did not come to its end in time, and was cancelled"
                 }
                 _ => "the task did not come to its end in time, and may go on",
@@ -293,6 +314,12 @@ fn check(node: &Node, values: &[String]) -> Faults {
             "agent is a name of [a2a.agents]; no value of a call names it".to_owned(),
         )),
         None => faults.push((node.place, "a2a needs an agent".to_owned())),
+    }
+    if let Some(waits) = node
+        .get("waits")
+        .filter(|waits| waits.as_text() != Some("result"))
+    {
+        faults.push((waits.place, "waits can be result".to_owned()));
     }
     for key in ["text", "task", "context"] {
         if let Some(text) = node.get(key) {

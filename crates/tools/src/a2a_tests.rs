@@ -107,8 +107,8 @@ async fn desk(
     )
 }
 
-fn tools(changes: bool, agents: BTreeMap<String, Result<Remote, String>>) -> Tools {
-    let surroundings = Surroundings {
+fn surroundings(agents: BTreeMap<String, Result<Remote, String>>) -> Surroundings {
+    Surroundings {
         mode: Mode::Auto,
         variable: |_| None,
         allow: Addresses::default(),
@@ -118,8 +118,13 @@ fn tools(changes: bool, agents: BTreeMap<String, Result<Remote, String>>) -> Too
         packs: None,
         root: None,
         folder: None,
-    };
-    Tools::new([&declared(changes)], Arc::default(), surroundings)
+        engine: None,
+        reader: None,
+    }
+}
+
+fn tools(changes: bool, agents: BTreeMap<String, Result<Remote, String>>) -> Tools {
+    Tools::new([&declared(changes)], Arc::default(), surroundings(agents))
 }
 
 async fn called(tools: &Tools, args: Value) -> (&'static str, Value) {
@@ -276,6 +281,77 @@ async fn an_artifact_without_end_and_a_task_without_end_are_cut_off() {
     assert_eq!(asked.bodies().last().unwrap()["method"], "CancelTask");
 }
 
+#[tokio::test]
+async fn a_task_whose_talk_is_let_go_is_cancelled() {
+    let (working, asked) = desk(false, Some(true), |request| match request.body["method"].as_str() {
+        Some("SendMessage") => told("TASK_STATE_WORKING", ""),
+        Some("CancelTask") => ok(&json!({"result": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_CANCELED"}}})),
+        _ => ok(&json!({"result": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}})),
+    })
+    .await;
+    let calling = tokio::spawn(async move { called(&working, question()).await });
+    let methods = || -> Vec<String> {
+        let bodies = asked.bodies().into_iter();
+        bodies
+            .filter_map(|body| Some(body["method"].as_str()?.to_owned()))
+            .collect()
+    };
+    while !methods().iter().any(|method| method == "GetTask") {
+        tokio::task::yield_now().await;
+    }
+    calling.abort();
+    assert!(calling.await.unwrap_err().is_cancelled());
+    super::left().await;
+    assert_eq!(methods().last().unwrap(), "CancelTask");
+}
+
+#[tokio::test]
+async fn where_the_file_says_so_a_question_is_a_result() {
+    let waiting = |state: &'static str| async move {
+        let (_, asked) = desk(true, Some(true), move |_| told(state, "Which city?")).await;
+        let address = asked.all()[0]
+            .head
+            .lines()
+            .find_map(|l| l.strip_prefix("host: ").map(str::to_owned));
+        let url = format!("http://{}", address.unwrap()).parse().unwrap();
+        let agent = Agent {
+            allow: Addresses::default().and(&url),
+            credentials: None,
+            limits: Limits::default(),
+            keys: None,
+            url,
+        };
+        let pin = CardPin::new(
+            &agent.card_url().unwrap(),
+            agent.card().await.unwrap().whole,
+            "2026-01-02T03:04:05Z",
+        );
+        let mut declared = declared(true);
+        if let ToolKind::Other { section, .. } = &mut declared.kind {
+            section["waits"] = "result".into();
+        }
+        let remote = Ok(Remote {
+            agent,
+            pin: Some(pin),
+        });
+        let surroundings = surroundings(BTreeMap::from([("desk".to_owned(), remote)]));
+        let tools = Tools::new([&declared], Arc::default(), surroundings);
+        called(&tools, question()).await
+    };
+    assert_eq!(
+        waiting("TASK_STATE_INPUT_REQUIRED").await,
+        (
+            "ok",
+            json!({"waits": "Which city?", "task_id": "t", "context_id": "c", "effect": "changes"})
+        )
+    );
+    let (status, content) = waiting("TASK_STATE_AUTH_REQUIRED").await;
+    assert_eq!(
+        (status, &content["rule"]),
+        ("failed", &json!("a2a.approval_required"))
+    );
+}
+
 #[test]
 fn what_a_file_says_is_checked() {
     let faults = |text: &str| {
@@ -300,8 +376,9 @@ fn what_a_file_says_is_checked() {
         ),
         (
             "{agent: desk, text: a, url: b}",
-            "there is no \"url\" here; there are agent, text, data, task, context",
+            "there is no \"url\" here; there are agent, text, data, task, context, waits",
         ),
+        ("{agent: desk, text: a, waits: long}", "waits can be result"),
     ] {
         assert_eq!(faults(text), [why], "{text}");
     }

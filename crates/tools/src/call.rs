@@ -14,6 +14,7 @@ use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{
     Act, Answer, Change, Cx, Keep, Outcome, Performed, Plan, Planning, Read, Touches,
 };
+use agentctl_evidence::Document;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +30,8 @@ pub(crate) struct Call {
     pub made: Arc<Made>,
     pub shared: Arc<Shared>,
     pub args: Map<String, Value>,
+    /// What the web gave in this run before; None: it is no call of a run.
+    pub found: Option<Arc<Vec<Document>>>,
 }
 
 pub(crate) fn deny(rule: &str, reason: impl Into<String>) -> Decision {
@@ -42,11 +45,16 @@ impl Read for Call {
     fn run<'a>(&'a self, cx: &'a mut Cx<'_>) -> BoxFuture<'a, Answer> {
         let bound = cx.bound.cloned().unwrap_or_default();
         let required = self.required(cx);
+        let found = cx.memory::<Seen>().map(Seen::found).unwrap_or_default();
+        let call = Call {
+            found: Some(Arc::new(found)),
+            ..self.clone()
+        };
         Box::pin(async move {
             if let Err(decision) = required {
                 return Ok(Outcome::Refused(decision));
             }
-            Ok(self.made(&bound).await)
+            Ok(call.made(&bound).await)
         })
     }
 }

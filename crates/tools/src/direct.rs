@@ -98,6 +98,7 @@ impl Tools {
             made: Arc::clone(made),
             shared: self.shared(),
             args,
+            found: None,
         })
     }
 }

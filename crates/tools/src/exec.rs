@@ -4,6 +4,7 @@
 
 use crate::answer::{FAILED, TELL, TIMEOUT, late, unknown};
 use crate::call::Call;
+use crate::child::{self, Silent};
 use crate::kind::{KindOfTool, Work};
 use crate::places::only;
 use crate::toolset::Surroundings;
@@ -15,10 +16,8 @@ use agentctl_engine::vocabulary::Faults;
 use agentctl_host::confined::{self, Most, Program, is_program};
 use agentctl_host::family::Family;
 use serde_json::{Map, Value, json};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::Child;
 
 pub(crate) const KIND: KindOfTool = KindOfTool {
@@ -29,8 +28,6 @@ pub(crate) const KIND: KindOfTool = KindOfTool {
 const KEYS: [&str; 4] = ["program", "args", "reads", "env"];
 /// What a program is told of its surroundings besides what the file names.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-/// Of what it says on stderr, in bytes.
-const SAID: usize = 2_000;
 const MEMORY: u64 = 2 * 1024 * 1024 * 1024;
 const FILE: u64 = 64 * 1024 * 1024;
 
@@ -128,27 +125,16 @@ impl Work for Spec {
     }
 }
 
-/// What became of a program that was started. Nothing of it is left when this returns, also when nobody waits for it any more.
-async fn ran(
-    (mut child, family): (Child, Family),
-    input: &str,
-    limits: ToolLimits,
-    changes: bool,
-) -> Outcome {
+/// What a program that was started comes to.
+async fn ran(started: (Child, Family), input: &str, limits: ToolLimits, changes: bool) -> Outcome {
     let limit = Duration::from_secs(limits.timeout_s);
-    let talk = talked(&mut child, &family, input, limits.max_bytes);
-    let came = tokio::time::timeout(limit, talk).await;
-    match came {
-        // It was waited for, and what it started is gone.
-        Ok(Ok(_)) => family.let_go(),
-        Ok(Err(_)) | Err(_) => drop(family),
-    }
-    let (status, said) = match came {
-        Err(_) => return late(changes, TIMEOUT),
-        Ok(Err(why)) if changes => return unknown(&why, None),
-        Ok(Err(why)) => return Outcome::failed(why, FAILED, TELL),
-        Ok(Ok(came)) => came,
+    let said = match child::said(started, input.as_bytes(), limit, limits.max_bytes).await {
+        Err(Silent::Late) => return late(changes, TIMEOUT),
+        Err(Silent::Broken(why)) if changes => return unknown(&why, None),
+        Err(Silent::Broken(why)) => return Outcome::failed(why, FAILED, TELL),
+        Ok(said) => said,
     };
+    let status = said.status;
     if !status.success() {
         let why = match said.stderr.trim() {
             "" => format!("the program ended with {status}"),
@@ -160,73 +146,6 @@ async fn ran(
         Ok(value) => Outcome::Ok(json!({"result": value})),
         Err(_) if changes => unknown("what the program said is not one JSON value", None),
         Err(_) => Outcome::failed("what the program said is not one JSON value", FAILED, TELL),
-    }
-}
-
-struct Said {
-    stdout: Vec<u8>,
-    /// Its beginning.
-    stderr: String,
-}
-
-async fn talked(
-    child: &mut Child,
-    family: &Family,
-    input: &str,
-    max_bytes: u64,
-) -> Result<(std::process::ExitStatus, Said), String> {
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    let given = async {
-        if let Some(mut stdin) = stdin {
-            // A program need not read what it is given.
-            let _ = stdin.write_all(input.as_bytes()).await;
-        }
-        Ok(())
-    };
-    let words = async {
-        let mut kept = Vec::new();
-        if let Some(stderr) = stderr {
-            kept = beginning(stderr, SAID).await?;
-        }
-        Ok(kept)
-    };
-    let answer = async {
-        let Some(stdout) = stdout else {
-            return Ok(Vec::new());
-        };
-        let mut answer = Vec::new();
-        let mut bounded = stdout.take(max_bytes.saturating_add(1));
-        let read = bounded.read_to_end(&mut answer).await;
-        read.map_err(|e| format!("its answer cannot be read: {e}"))?;
-        match u64::try_from(answer.len()).is_ok_and(|bytes| bytes <= max_bytes) {
-            true => Ok(answer),
-            false => Err(format!("the answer is larger than {max_bytes} bytes")),
-        }
-    };
-    let ended = async {
-        let told = |e: io::Error| format!("its end was not seen: {e}");
-        family.child_ended().await.map_err(told)?;
-        // What it started may hold its pipes open; until it is waited for, they are all found.
-        family.kill();
-        child.wait().await.map_err(told)
-    };
-    let ((), stderr, stdout, status) = tokio::try_join!(given, words, answer, ended)?;
-    let stderr = String::from_utf8_lossy(&stderr).into_owned();
-    Ok((status, Said { stdout, stderr }))
-}
-
-/// Its first bytes; the others are read and thrown away, so that nobody has to wait.
-async fn beginning(mut of: impl AsyncRead + Unpin, most: usize) -> Result<Vec<u8>, String> {
-    let told = |e: io::Error| format!("what it says cannot be read: {e}");
-    let mut kept = Vec::new();
-    let mut buffer = [0; 8192];
-    loop {
-        let read = of.read(&mut buffer).await.map_err(told)?;
-        let new = buffer.get(..read).unwrap_or_default();
-        if new.is_empty() {
-            return Ok(kept);
-        }
-        kept.extend(new.iter().take(most.saturating_sub(kept.len())));
     }
 }
 

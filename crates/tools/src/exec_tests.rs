@@ -198,6 +198,8 @@ fn what_is_missing_is_named() {
             packs: None,
             root: None,
             folder: None,
+            engine: None,
+            reader: None,
         };
         Spec::of(&spec).lacks(&surroundings)
     };

@@ -3,7 +3,7 @@
 
 use crate::call::Call;
 use crate::toolset::Surroundings;
-use crate::{a2a, builtin, exec, http, mcp, n8n, pack};
+use crate::{a2a, builtin, exec, fetch, http, mcp, n8n, pack, search};
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::Outcome;
 use agentctl_engine::vocabulary::CheckKind;
@@ -45,4 +45,6 @@ pub(crate) const KINDS: &[KindOfTool] = &[
     exec::KIND,
     a2a::KIND,
     pack::KIND,
+    search::KIND,
+    fetch::KIND,
 ];

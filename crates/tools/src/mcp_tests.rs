@@ -67,6 +67,8 @@ fn tools(
         packs: None,
         root: None,
         folder: None,
+        engine: None,
+        reader: None,
     };
     (
         Tools::new([&declared(section, changes)], Arc::default(), surroundings),

@@ -49,12 +49,21 @@ pub(crate) fn as_text(value: Option<&Value>) -> Option<String> {
 
 /// A text with its values; None: one of them is not there.
 pub(crate) fn filled(text: &str, values: &Map<String, Value>) -> Option<String> {
+    filled_with(text, values, |_| None)
+}
+
+/// The same of a text that may hold variables too.
+pub(crate) fn filled_with(
+    text: &str,
+    values: &Map<String, Value>,
+    variable: fn(&str) -> Option<String>,
+) -> Option<String> {
     let mut out = String::new();
     for piece in pieces(text)? {
         match piece {
             Piece::Text(text) => out.push_str(text),
             Piece::Value(name) => out.push_str(&as_text(values.get(name))?),
-            Piece::Variable(_) => return None,
+            Piece::Variable(name) => out.push_str(&variable(name)?),
         }
     }
     Some(out)
@@ -94,16 +103,18 @@ pub(crate) fn only(node: &Node, keys: &[&str], faults: &mut Faults) {
 
 /// A text with places for values, each of which a call has.
 pub(crate) fn check_text(node: &Node, values: &[String], faults: &mut Faults) {
+    let pieces = node.as_text().and_then(pieces).unwrap_or_default();
+    if pieces.iter().any(|p| matches!(p, Piece::Variable(_))) {
+        let form = "a variable of the environment can stand in url, query and auth only";
+        faults.push((node.place, form.to_owned()));
+    }
+    check_query(node, values, faults);
+}
+
+/// The same of a text that may hold variables too.
+pub(crate) fn check_query(node: &Node, values: &[String], faults: &mut Faults) {
     match node.as_text().map(pieces) {
-        Some(Some(pieces)) => {
-            if pieces.iter().any(|p| matches!(p, Piece::Variable(_))) {
-                faults.push((
-                    node.place,
-                    "a variable of the environment can stand in url and auth only".to_owned(),
-                ));
-            }
-            known(&pieces, node.place, values, faults);
-        }
+        Some(Some(pieces)) => known(&pieces, node.place, values, faults),
         Some(None) => faults.push((node.place, "a bracket stands open".to_owned())),
         None => faults.push((node.place, "a text must stand here".to_owned())),
     }

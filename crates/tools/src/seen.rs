@@ -1,9 +1,11 @@
-//! What a run must remember of lists of tools: which ids a call listed, with the schema of each, and in which flow. A call of what was
-//! not listed there is refused before anything is sent.
+//! What a run must remember of its calls' results: which ids a list of tools had, with the schema of each, and in which flow (a call of
+//! what was not listed there is refused before anything is sent); and what the web gave, which claims may name.
 
+use crate::web;
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::guards::{Memory, ResourceLog};
 use agentctl_engine::store::Event;
+use agentctl_evidence::Document;
 use serde_json::Value;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,14 +32,21 @@ pub(crate) struct Seen {
     of: BTreeSet<String>,
     /// By flow and tool: id → schema.
     listed: BTreeMap<(String, String), BTreeMap<String, Value>>,
+    /// What the web gave, by name.
+    found: BTreeMap<String, Document>,
 }
 
 impl Seen {
     pub fn of(tools: impl IntoIterator<Item = String>) -> Seen {
         Seen {
             of: tools.into_iter().collect(),
-            listed: BTreeMap::new(),
+            ..Seen::default()
         }
+    }
+
+    /// What the web gave in this run.
+    pub fn found(&self) -> Vec<Document> {
+        self.found.values().cloned().collect()
     }
 
     /// What the last successful call of the tool in the flow of this step listed; None: there was none.
@@ -52,7 +61,13 @@ impl Memory for Seen {
         let Event::ToolFinished { step, result, .. } = event else {
             return;
         };
-        if result.status != ToolStatus::Ok || !self.of.contains(&result.name) {
+        if result.status != ToolStatus::Ok {
+            return;
+        }
+        for document in web::documents_of(&result.content) {
+            self.found.insert(document.doc.clone(), document);
+        }
+        if !self.of.contains(&result.name) {
             return;
         }
         let key = (flow_of(step).to_owned(), result.name.clone());

@@ -1,7 +1,7 @@
 //! The declared tools as a toolset: heads for models and policies, and a call for each.
 
 use crate::a2a::Remote;
-use crate::builtin::Library;
+use crate::builtin::{Library, Reader};
 use crate::call::Call;
 use crate::kind::{KINDS, Work};
 use crate::mock::Mode;
@@ -44,6 +44,10 @@ pub struct Surroundings {
     pub root: Option<PathBuf>,
     /// The folder whose files stand for the documents of the pack's own data.
     pub folder: Option<PathBuf>,
+    /// The tool of kind `search` that the user has searches made with; None: documents are searched.
+    pub engine: Option<String>,
+    /// The program that reads files which are more than text; None: they are not read.
+    pub reader: Option<Reader>,
 }
 
 /// A tool that is not the real one, and why.
@@ -58,6 +62,8 @@ pub struct Mocked {
 pub(crate) struct Shared {
     pub surroundings: Surroundings,
     pub library: Library,
+    /// The search engine that stands in the place of a search in documents.
+    pub engine: Option<Arc<Made>>,
     /// Answers of calls that change nothing, by tool, arguments and bound values, with when they came.
     pub cache: Mutex<BTreeMap<String, (Instant, Value)>>,
     /// When the calls of a tool with a rate limit were made.
@@ -75,6 +81,10 @@ impl Made {
     /// What keeps the real tool from being called, in words.
     pub fn lacks(&self, of: &Surroundings) -> Option<String> {
         self.work.as_ref()?.lacks(of)
+    }
+
+    fn is_engine(&self) -> bool {
+        matches!(&self.tool.kind, ToolKind::Other { name, .. } if *name == crate::search::NAME)
     }
 
     /// What of the arguments does not fit.
@@ -133,15 +143,22 @@ impl Tools {
         let made: BTreeMap<&'static str, Arc<Made>> = made.collect();
         Tools {
             heads: made.values().map(|made| head(&made.tool)).collect(),
-            made,
             counting: None,
             figures: OnceLock::new(),
             shared: Arc::new(Shared {
-                library: Library::new(surroundings.folder.clone(), data),
+                engine: (surroundings.engine.as_deref())
+                    .and_then(|engine| made.get(engine))
+                    .map(Arc::clone),
+                library: Library::new(
+                    surroundings.folder.clone(),
+                    surroundings.reader.clone(),
+                    data,
+                ),
                 surroundings,
                 cache: Mutex::default(),
                 calls: Mutex::default(),
             }),
+            made,
         }
     }
 
@@ -163,6 +180,12 @@ impl Tools {
             Some(made) if made.lacks(of).is_some() => Stands::Not,
             _ => Stands::Real,
         }
+    }
+
+    /// Whether it is a search engine that nobody chose, so that nothing is asked of it.
+    pub fn is_spare(&self, tool: &str) -> bool {
+        let chosen = self.shared.engine.as_ref().map(|made| made.tool.id);
+        self.made.get(tool).is_some_and(|made| made.is_engine()) && chosen != Some(tool)
     }
 
     /// The tools that are not real ones here.
@@ -225,6 +248,7 @@ impl Toolset for Tools {
             made: Arc::clone(made),
             shared: Arc::clone(&self.shared),
             args,
+            found: None,
         };
         Ok(match (&made.work, made.tool.changes) {
             (None, _) => Parsed::Flow,

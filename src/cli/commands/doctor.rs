@@ -4,6 +4,7 @@ use crate::cli::args::ModelNames;
 use crate::cli::catalog_file;
 use crate::cli::connection;
 use crate::cli::conversations;
+use crate::cli::declared;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
 use crate::cli::model_choice;
@@ -23,6 +24,7 @@ use agentctl_mcp::ProbeOutcome;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n_tools::backend::{Backend, Choice, InstanceCheck};
 use agentctl_n8n_tools::resources::parse;
+use agentctl_tools::SEARCH;
 use clap::Args;
 use console::style;
 use serde::Serialize;
@@ -160,11 +162,49 @@ fn packs(root: &Path, out: &Output) -> Vec<Check> {
         Err(error) => return vec![failed("packs", error)],
     };
     let names = pack::names(root, &options);
-    let checks = names.iter().map(|name| {
+    let checks = names.iter().flat_map(|name| {
         let loaded = pack::named(name, root, &options).map_err(|e| session::no_pack(&e));
-        pack_check(name, loaded)
+        let searches = loaded
+            .as_ref()
+            .ok()
+            .and_then(|pack| searches(name, pack, root, out));
+        std::iter::once(pack_check(name, loaded)).chain(searches)
     });
     checks.collect()
+}
+
+/// Where a pack with search engines of the web searches; None: it has none.
+fn searches(name: &str, pack: &Pack, root: &Path, out: &Output) -> Option<Check> {
+    let engines = pack
+        .tools
+        .values()
+        .filter(|tool| tool.kind.name() == SEARCH);
+    let engines: Vec<&str> = engines.map(|tool| tool.id).collect();
+    if engines.is_empty() {
+        return None;
+    }
+    let what = format!("searches of {name}");
+    let chosen = match declared::engine(pack) {
+        Ok(Some(engine)) => engine,
+        Ok(None) => {
+            let hint = format!(
+                "{}={} searches the web",
+                declared::WEB_SEARCH,
+                engines.join("|")
+            );
+            let own = "in its own documents, or those of --corpus";
+            return Some(Check::new(what, Status::Ok, own).hint(hint));
+        }
+        Err(error) => return Some(failed(&what, error)),
+    };
+    let made = settings::of_project(root, out)
+        .and_then(|config| declared::made(pack, &config, declared::Means::default()));
+    Some(match made.map(|tools| tools.lacks(&chosen)) {
+        Ok(None) => Check::new(what, Status::Ok, format!("in the web, by {chosen}")),
+        Ok(Some(why)) => Check::new(what, Status::Warning, format!("{chosen}: {why}"))
+            .hint("until then its mock answers"),
+        Err(error) => failed(&what, error),
+    })
 }
 
 fn pack_check(name: &str, loaded: Result<Pack, CliError>) -> Check {

@@ -88,6 +88,8 @@ fn doctor() {
     ✓ pack n8n-builder: 5 agents (0 of this project), 7 skills, flow n8n-builder
     ✓ pack n8n-copilot: 5 agents (0 of this project), 7 skills, flow n8n-copilot
     ✓ pack research: 5 agents (0 of this project), 7 skills, flow research
+    ✓ searches of research: in its own documents, or those of --corpus
+      hint: AGENTCTL_WEB_SEARCH=duckduckgo|google_cse|searxng|tavily searches the web
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
     ✓ model: offline (no key, no network; reads plain requests)
     ✓ backend: embedded (no .mcp.json names an n8n): workflow files in workflows/; it cannot execute workflows, tests are reported as not executed
@@ -108,6 +110,8 @@ fn doctor() {
     ✓ pack n8n-builder: 5 agents (0 of this project), 7 skills, flow n8n-builder
     ✓ pack n8n-copilot: 5 agents (0 of this project), 7 skills, flow n8n-copilot
     ✓ pack research: 5 agents (0 of this project), 7 skills, flow research
+    ✓ searches of research: in its own documents, or those of --corpus
+      hint: AGENTCTL_WEB_SEARCH=duckduckgo|google_cse|searxng|tavily searches the web
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
     - model: the agents cannot be read
     ✗ backend: ./agentctl.toml:2: invalid type: integer `7`, expected a string

@@ -197,7 +197,8 @@ fn input(
         _ => Value::Array(data),
     };
     let metadata = message.metadata.clone().unwrap_or_default();
-    let seen = json!({"text": text, "data": data, "metadata": metadata});
+    let id = &message.message_id;
+    let seen = json!({"id": id, "text": text, "data": data, "metadata": metadata});
     let channel = &pack.pack.manifest.channels.a2a;
     let mut input = channel.take(&seen).map_err(Problem::fields)?;
     if !data.is_null() {

@@ -4,6 +4,7 @@
 mod documents;
 mod files;
 mod pdf;
+mod reader;
 mod statistics;
 mod texts;
 
@@ -12,17 +13,21 @@ mod statistics_tests;
 #[cfg(test)]
 mod texts_tests;
 
-pub(crate) use documents::{Documents, Library};
+pub(crate) use documents::Library;
+pub use reader::Reader;
 
 use crate::answer::FAILED;
 use crate::call::Call;
 use crate::kind::{KindOfTool, Work};
+use crate::toolset::Made;
 use agentctl_base::BoxFuture;
 use agentctl_base::yaml::Node;
 use agentctl_engine::toolset::Outcome;
 use agentctl_engine::vocabulary::Faults;
+use documents::{Documents, Web};
 use serde_json::{Map, Value};
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) const KIND: KindOfTool = KindOfTool {
     name: "builtin",
@@ -40,6 +45,9 @@ const FOLDER: &str = "folder";
 const RUN: &str = "run";
 
 const MAKE_FILE: &str = "make_file";
+/// The function in whose place a search engine may stand, and what it looks for.
+const WEB_SEARCH: &str = "web_search";
+const QUERY: &str = "query";
 
 /// What a function answers: a result, or why there is none and what to do.
 pub(crate) type Answered = Result<Value, (String, &'static str)>;
@@ -56,7 +64,7 @@ struct Function {
 #[derive(Clone, Copy)]
 enum Works {
     Arguments(fn(&Map<String, Value>) -> Answered),
-    Documents(fn(&Map<String, Value>, &Documents<'_>) -> Answered),
+    Documents(fn(&Map<String, Value>, &Documents) -> Answered),
     /// In the project's folder.
     Files(fn(&Map<String, Value>, &Path) -> Answered),
 }
@@ -69,8 +77,8 @@ impl Function {
 
 const FUNCTIONS: [Function; 5] = [
     Function {
-        name: "web_search",
-        needs: &["query"],
+        name: WEB_SEARCH,
+        needs: &[QUERY],
         may_have: &["limit"],
         call: Works::Documents(texts::search),
     },
@@ -128,10 +136,11 @@ impl Spec {
     }
 
     /// `root`: the project's folder; None: nothing can be written.
-    pub fn call(
+    async fn call(
         &self,
         args: &Map<String, Value>,
         library: &Library,
+        web: &Web<'_>,
         root: Option<&Path>,
     ) -> Outcome {
         let Some(function) = FUNCTIONS.iter().find(|known| known.name == self.function) else {
@@ -141,14 +150,16 @@ impl Spec {
                 "mend the tool file",
             );
         };
-        let documents = Documents {
-            library,
-            named: self.documents.as_deref().unwrap_or_default(),
-            folder: args.get(FOLDER).and_then(Value::as_str).unwrap_or_default(),
-        };
         let answered = match (function.call, root) {
             (Works::Arguments(call), _) => call(args),
-            (Works::Documents(call), _) => call(args, &documents),
+            (Works::Documents(call), _) => {
+                let named = self.documents.as_deref().unwrap_or_default();
+                let folder = args.get(FOLDER).and_then(Value::as_str).unwrap_or_default();
+                match library.documents(named, folder, web).await {
+                    Ok(documents) => call(args, &documents),
+                    Err(why) => Err((why, "say that the documents cannot be read")),
+                }
+            }
             (Works::Files(call), Some(root)) => call(args, root),
             (Works::Files(_), None) => Err((
                 "there is no project to make files in".to_owned(),
@@ -170,27 +181,52 @@ impl Work for Spec {
         values: Map<String, Value>,
         _: bool,
     ) -> BoxFuture<'a, Outcome> {
-        let most = call.made.tool.limits.max_bytes;
-        // Whose file it is was bound: no model says it.
-        let outcome = match self.function == MAKE_FILE && call.args.contains_key(RUN) {
-            true => Outcome::failed("run is bound by the program", WRONG, "mend the tool file"),
-            false => {
-                let root = call.shared.surroundings.root.as_deref();
-                self.call(&values, &call.shared.library, root)
+        Box::pin(async move {
+            // Whose file it is was bound: no model says it.
+            if self.function == MAKE_FILE && call.args.contains_key(RUN) {
+                return Outcome::failed("run is bound by the program", WRONG, "mend the tool file");
             }
-        };
-        let bytes = match &outcome {
-            Outcome::Ok(content) => content.to_string().len(),
-            _ => 0,
-        };
-        let outcome = match u64::try_from(bytes).is_ok_and(|bytes| bytes <= most) {
-            true => outcome,
-            false => {
-                let why = format!("the answer is larger than {most} bytes");
-                Outcome::failed(why, FAILED, "ask for less")
+            let has_folder = values
+                .get(FOLDER)
+                .and_then(Value::as_str)
+                .is_some_and(|f| !f.is_empty());
+            let engine = call.shared.engine.as_ref().filter(|_| !has_folder);
+            if let Some(engine) = engine.filter(|_| self.function == WEB_SEARCH) {
+                return searched(engine, call).await;
             }
-        };
-        Box::pin(std::future::ready(outcome))
+            let found = call.found.as_deref().map(Vec::as_slice);
+            let web = Web {
+                found: found.unwrap_or_default(),
+                alone: engine.is_some(),
+            };
+            let root = call.shared.surroundings.root.as_deref();
+            let outcome = self.call(&values, &call.shared.library, &web, root).await;
+            let most = call.made.tool.limits.max_bytes;
+            let bytes = match &outcome {
+                Outcome::Ok(content) => content.to_string().len(),
+                _ => 0,
+            };
+            match u64::try_from(bytes).is_ok_and(|bytes| bytes <= most) {
+                true => outcome,
+                false => {
+                    let why = format!("the answer is larger than {most} bytes");
+                    Outcome::failed(why, FAILED, "ask for less")
+                }
+            }
+        })
+    }
+}
+
+/// The same search, made by the engine that the user chose.
+async fn searched(engine: &Arc<Made>, call: &Call) -> Outcome {
+    let call = Call {
+        made: Arc::clone(engine),
+        ..call.clone()
+    };
+    let faults = call.made.faults(&call.args);
+    match faults.is_empty() {
+        true => call.made(&Map::new()).await,
+        false => Outcome::failed(faults.join("; "), WRONG, "mend the engine's tool file"),
     }
 }
 

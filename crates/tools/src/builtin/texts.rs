@@ -1,7 +1,9 @@
 //! Functions over documents: search, reading one, and checking claims against all of them.
 
-use super::{Answered, Documents};
-use agentctl_evidence::{Checked, Corpus, Passage, Verdict};
+use super::Answered;
+use super::documents::Documents;
+use crate::web;
+use agentctl_evidence::{Checked, Corpus, Verdict};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +15,7 @@ const MAX_CLAIMS: usize = 120;
 /// Why a claim has no verdict where none was wanted.
 const NOT_CHECKED: &str = "it was not held against other sources";
 
-pub(super) fn search(args: &Map<String, Value>, documents: &Documents<'_>) -> Answered {
+pub(super) fn search(args: &Map<String, Value>, documents: &Documents) -> Answered {
     let query = args
         .get("query")
         .and_then(Value::as_str)
@@ -23,35 +25,32 @@ pub(super) fn search(args: &Map<String, Value>, documents: &Documents<'_>) -> An
         .and_then(Value::as_u64)
         .unwrap_or(USUAL)
         .clamp(1, MOST);
-    let found = documents
-        .corpus()?
-        .search(query, usize::try_from(limit).unwrap_or_default());
-    let results: Vec<Value> = found.iter().map(result).collect();
+    let limit = usize::try_from(limit).unwrap_or_default();
+    let found = documents.corpus.search(query, limit);
+    let results: Vec<Value> = found.iter().map(web::told).collect();
     let ids: Vec<&str> = found.iter().map(|passage| passage.id.as_str()).collect();
-    Ok(json!({"results": results, "ids": ids}))
+    let mut answer = Map::new();
+    answer.insert("results".into(), results.into());
+    answer.insert("ids".into(), ids.into());
+    if !documents.unread.is_empty() {
+        answer.insert("unread".into(), documents.unread().into());
+    }
+    Ok(answer.into())
 }
 
-fn result(passage: &Passage) -> Value {
-    json!({
-        "id": passage.id,
-        "doc": passage.doc,
-        "title": passage.title,
-        "source": passage.source,
-        "date": passage.date,
-        "quote": passage.quote,
-        "score": (passage.score * 1000.0).round() / 1000.0,
-    })
-}
-
-pub(super) fn read(args: &Map<String, Value>, documents: &Documents<'_>) -> Answered {
+pub(super) fn read(args: &Map<String, Value>, documents: &Documents) -> Answered {
     let doc = args.get("doc").and_then(Value::as_str).unwrap_or_default();
-    let corpus = documents.corpus()?;
-    let bare = doc.trim_end_matches(".md");
-    let found = corpus
-        .documents()
-        .iter()
-        .find(|document| document.doc == doc || document.doc == bare);
+    let all = documents.corpus.documents();
+    let named = |doc: &str| all.iter().find(|document| document.doc == doc);
+    // A file is named without its ending, where no other one has its name.
+    let found = named(doc).or_else(|| named(doc.rsplit_once('.')?.0));
     let Some(document) = found else {
+        if let Some((_, why)) = documents.unread.iter().find(|(file, _)| file == doc) {
+            return Err((
+                format!("{doc} was not read: {why}"),
+                "say that it cannot be read",
+            ));
+        }
         return Err((
             format!("there is no document {doc:?}"),
             "search first, and take a doc of the results",
@@ -62,7 +61,7 @@ pub(super) fn read(args: &Map<String, Value>, documents: &Documents<'_>) -> Answ
     )
 }
 
-pub(super) fn check(args: &Map<String, Value>, documents: &Documents<'_>) -> Answered {
+pub(super) fn check(args: &Map<String, Value>, documents: &Documents) -> Answered {
     let claims = args
         .get("claims")
         .and_then(Value::as_array)
@@ -73,7 +72,7 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents<'_>) -> Ans
             "check them in several calls",
         ));
     }
-    let corpus = documents.corpus()?;
+    let corpus = &documents.corpus;
     let verdicts = args.get("verdicts").and_then(Value::as_bool) != Some(false);
     let (mut checked, mut unfounded) = (Vec::new(), Vec::new());
     // What stands in `checked`, with its verdict.
@@ -88,7 +87,7 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents<'_>) -> Ans
                     found.why = NOT_CHECKED.to_owned();
                     found.sources.retain(|source| source.says == "claims");
                 }
-                if !repeats(&corpus, text("text"), &sources, &found, &told) {
+                if !repeats(corpus, text("text"), &sources, &found, &told) {
                     told.push((text("text"), found.clone()));
                     checked.push(verdict(text("id"), text("text"), &found));
                 }
@@ -96,7 +95,7 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents<'_>) -> Ans
             None => unfounded.push(Value::from(text("id"))),
         }
     }
-    let rivals = verdicts.then(|| rivals(&corpus, claims));
+    let rivals = verdicts.then(|| rivals(corpus, claims));
     for (id, quote) in rivals.into_iter().flatten() {
         if let Some(found) = corpus.check(&quote, std::slice::from_ref(&id))
             && found.verdict == Verdict::Contradicted
@@ -160,7 +159,11 @@ fn repeats(
 
 fn verdict(id: &str, text: &str, checked: &Checked) -> Value {
     let sources = checked.sources.iter().map(|source| {
-        json!({"id": source.id, "doc": source.doc, "title": source.title, "source": source.source, "quote": source.quote, "says": source.says})
+        let mut told = json!({"id": source.id, "doc": source.doc, "title": source.title, "source": source.source, "quote": source.quote, "says": source.says});
+        if let (Some(address), Value::Object(map)) = (web::address(&source.doc), &mut told) {
+            map.insert("url".into(), address.into());
+        }
+        told
     });
     json!({"id": id, "text": text, "verdict": checked.verdict.name(), "why": checked.why, "sources": sources.collect::<Vec<_>>()})
 }

@@ -1,8 +1,14 @@
-use super::{Documents, Library, Spec, check};
+use super::{Library, Spec, Web, check};
 use agentctl_base::yaml;
 use agentctl_engine::toolset::Outcome;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
+
+/// Nothing was found there.
+const NO_WEB: Web<'static> = Web {
+    found: &[],
+    alone: false,
+};
 
 fn data() -> Arc<Map<String, Value>> {
     let texts = json!([
@@ -13,23 +19,27 @@ fn data() -> Arc<Map<String, Value>> {
     Arc::new(Map::from_iter([("texts".to_owned(), texts)]))
 }
 
-fn call(function: &str, args: Value, library: &Library) -> Result<Value, String> {
+async fn call(function: &str, args: Value, library: &Library) -> Result<Value, String> {
     let spec = Spec::of(&json!({"function": function, "documents": "texts"}));
-    match spec.call(args.as_object().unwrap(), library, None) {
+    match spec
+        .call(args.as_object().unwrap(), library, &NO_WEB, None)
+        .await
+    {
         Outcome::Ok(result) => Ok(result),
         Outcome::Failed(content) => Err(content["error"].as_str().unwrap().to_owned()),
         other => panic!("{other:?}"),
     }
 }
 
-#[test]
-fn documents_of_a_pack_are_searched_read_and_compared() {
-    let library = Library::new(None, data());
+#[tokio::test]
+async fn documents_of_a_pack_are_searched_read_and_compared() {
+    let library = Library::new(None, None, data());
     let found = call(
         "web_search",
         json!({"query": "How long is the bridge?", "limit": 2}),
         &library,
     )
+    .await
     .unwrap();
     let first = &found["results"][0];
     assert_eq!(
@@ -38,7 +48,9 @@ fn documents_of_a_pack_are_searched_read_and_compared() {
         "{found}"
     );
     assert_eq!(found["results"].as_array().unwrap().len(), 2);
-    let read = call("read_document", json!({"doc": "c.md"}), &library).unwrap();
+    let read = call("read_document", json!({"doc": "c.md"}), &library)
+        .await
+        .unwrap();
     assert!(
         read["text"]
             .as_str()
@@ -48,6 +60,7 @@ fn documents_of_a_pack_are_searched_read_and_compared() {
     );
     assert!(
         call("read_document", json!({"doc": "../c"}), &library)
+            .await
             .unwrap_err()
             .contains("no document")
     );
@@ -58,7 +71,9 @@ fn documents_of_a_pack_are_searched_read_and_compared() {
         {"id": "3", "text": "It was opened in 2004.", "sources": ["a#2"]},
         {"id": "4", "text": "The bridge is green.", "sources": ["z#9"]},
     ]);
-    let checked = call("check_claims", json!({"claims": claims}), &library).unwrap();
+    let checked = call("check_claims", json!({"claims": claims}), &library)
+        .await
+        .unwrap();
     let verdicts: Vec<&str> = checked["checked"]
         .as_array()
         .unwrap()
@@ -73,8 +88,8 @@ fn documents_of_a_pack_are_searched_read_and_compared() {
     assert_eq!(checked["without_source"], json!(["4"]));
 }
 
-#[test]
-fn a_folder_stands_for_the_documents_of_the_pack() {
+#[tokio::test]
+async fn a_folder_stands_for_the_documents_of_the_pack() {
     let folder = std::env::temp_dir().join(format!("agentctl-folder-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("more")).unwrap();
     std::fs::write(
@@ -89,43 +104,47 @@ fn a_folder_stands_for_the_documents_of_the_pack() {
     .unwrap();
     std::fs::write(folder.join("three.csv"), "year,salt\n2020,\"12,5\"\n").unwrap();
     std::fs::write(folder.join("four.bin"), [0, 1, 2]).unwrap();
-    let library = Library::new(Some(folder.clone()), data());
-    let read = |doc: &str| {
-        call(
-            "read_document",
-            json!({"doc": doc, "folder": folder}),
-            &library,
-        )
-        .map(|d| d["text"].as_str().unwrap().to_owned())
+    std::fs::write(folder.join("one.txt"), "Salt is white.").unwrap();
+    std::fs::write(folder.join("five.pdf"), "%PDF-1.4").unwrap();
+    let library = Library::new(Some(folder.clone()), None, data());
+    let read = async |doc: &str| {
+        let args = json!({"doc": doc, "folder": folder});
+        let read = call("read_document", args, &library).await;
+        read.map(|d| d["text"].as_str().unwrap().to_owned())
     };
     assert_eq!(
-        read("one").unwrap(),
+        read("one").await.unwrap(),
         "The mine gives 40 tonnes of salt a day."
     );
-    assert_eq!(read("more/two").unwrap(), "Salt & pepper");
-    assert_eq!(read("three").unwrap(), "year: 2020, salt: 12,5");
-    assert!(read("a").is_err(), "the pack's own are not asked");
-    let other = json!({"doc": "one", "folder": "/etc"});
-    let refused = call("read_document", other, &library).unwrap_err();
-    assert!(refused.contains("was not given"), "{refused}");
-    assert!(call("read_document", json!({"doc": "a"}), &library).is_ok());
-    std::fs::remove_dir_all(&folder).unwrap();
-    let gone = Library::new(Some(folder.clone()), data());
-    assert!(
-        call(
-            "web_search",
-            json!({"query": "salt", "folder": folder}),
-            &gone
-        )
-        .unwrap_err()
-        .contains("cannot read the folder")
+    // A file's name without its ending is the first one's; another one is named whole.
+    assert_eq!(read("one.txt").await.unwrap(), "Salt is white.");
+    assert_eq!(read("more/two").await.unwrap(), "Salt & pepper");
+    assert_eq!(read("three").await.unwrap(), "year: 2020, salt: 12,5");
+    assert!(read("a").await.is_err(), "the pack's own are not asked");
+    // Without a program that reads it, a file is named as not read.
+    let why = "five.pdf was not read: nothing here reads pdf files";
+    assert_eq!(read("five.pdf").await.unwrap_err(), why);
+    let args = json!({"query": "salt", "folder": folder});
+    let found = call("web_search", args.clone(), &library).await.unwrap();
+    assert_eq!(
+        found["unread"],
+        json!([{"file": "five.pdf", "why": "nothing here reads pdf files"}])
     );
-    let documents = Documents {
-        library: &Library::new(None, Arc::default()),
-        named: "texts",
-        folder: "",
-    };
-    assert!(documents.corpus().is_err());
+    let other = json!({"doc": "one", "folder": "/etc"});
+    let refused = call("read_document", other, &library).await.unwrap_err();
+    assert!(refused.contains("was not given"), "{refused}");
+    assert!(
+        call("read_document", json!({"doc": "a"}), &library)
+            .await
+            .is_ok()
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+    let gone = Library::new(Some(folder.clone()), None, data());
+    let why = call("web_search", args, &gone).await.unwrap_err();
+    assert!(why.contains("cannot read the folder"), "{why}");
+    let empty = Library::new(None, None, Arc::default());
+    let args = json!({"query": "salt"});
+    assert!(call("web_search", args, &empty).await.is_err());
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod request;
 
 use crate::kind::KindOfTool;
-use crate::places::{Piece, check_shape, check_text, known, only, pieces};
+use crate::places::{Piece, check_query, check_shape, known, only, pieces};
 use agentctl_base::yaml::Node;
 use agentctl_engine::vocabulary::Faults;
 use serde_json::Value;
@@ -68,13 +68,14 @@ impl Spec {
 
     /// Variables without which the request cannot be made.
     pub fn variables(&self) -> Vec<&str> {
-        let url = pieces(&self.url).unwrap_or_default();
-        let mut names: Vec<&str> = Vec::new();
-        for piece in url {
-            if let Piece::Variable(name) = piece {
-                names.push(name);
-            }
-        }
+        let texts = std::iter::once(&self.url).chain(self.query.iter().map(|(_, text)| text));
+        let pieces = texts.flat_map(|text| pieces(text).unwrap_or_default());
+        let mut names: Vec<&str> = pieces
+            .filter_map(|piece| match piece {
+                Piece::Variable(name) => Some(name),
+                _ => None,
+            })
+            .collect();
         match &self.auth {
             Some(Auth::Basic { user, password }) => names.extend([user.as_str(), password]),
             Some(Auth::Bearer(name)) => names.push(name),
@@ -135,7 +136,7 @@ fn check(node: &Node, values: &[String]) -> Faults {
         None => faults.push((node.place, "http needs a url".to_owned())),
     }
     for entry in node.entries("query") {
-        check_text(&entry.value, values, &mut faults);
+        check_query(&entry.value, values, &mut faults);
     }
     if let Some(body) = node.get("body") {
         check_shape(body, values, &mut faults);

@@ -4,7 +4,7 @@ use super::{Auth, Spec};
 use crate::answer::{FAILED, Sent, may_retry, outcome};
 use crate::call::{ADDRESS, Call, deny};
 use crate::kind::Work;
-use crate::places::{Piece, as_text, body, filled, pieces};
+use crate::places::{Piece, as_text, body, filled_with, pieces};
 use crate::toolset::Surroundings;
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::Outcome;
@@ -56,7 +56,7 @@ async fn request(
     };
     let mut url = address(spec, values, variable).map_err(|e| e.map_or_else(lacking, refused))?;
     let query: Vec<(&String, String)> = (spec.query.iter())
-        .filter_map(|(key, text)| Some((key, filled(text, values)?)))
+        .filter_map(|(key, text)| Some((key, filled_with(text, values, variable)?)))
         .collect();
     if !query.is_empty() {
         url.query_pairs_mut().extend_pairs(&query);
