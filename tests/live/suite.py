@@ -2,6 +2,7 @@
 
 import datetime, json, os, pathlib, signal, time, unittest
 from served import BothWays, Served  # noqa: F401 # their tests are found here
+from talked import Talked  # noqa: F401 # its tests are found here
 from support import COPY, Project, Proxy, Sink, api, call, children, environment, kill_n8n, n8n, servers, workflows
 
 

@@ -34,6 +34,16 @@ fn chat() {
               count), or KEY=VALUE that the flow sees as `input`; several may follow, and it may be
               given several times
 
+          --events <WHICH>
+              What --output-format stream-json tells of what happens
+
+              Possible values:
+              - user: What a person sees of it: what is said, the tools at work, what changed,
+                questions, the end
+              - all:  Everything
+
+              [default: user]
+
           --model <MODEL>
               The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
               else offline
@@ -41,13 +51,13 @@ fn chat() {
           --model-for <AGENT=MODEL>
               The model of one agent
 
-          --record <FILE>
-              Keep what the models and tools are asked and answer in a new file, without secrets; with
-              --replay: the old answers to what is asked now
-
           --pack <PACK>
               Which pack (`agentctl packs list`); default: [packs] default of agentctl.toml, else
               n8n-builder
+
+          --record <FILE>
+              Keep what the models and tools are asked and answer in a new file, without secrets; with
+              --replay: the old answers to what is asked now
 
           --replay <FILE>
               Take the models' answers from such a file; what is asked otherwise than there fails

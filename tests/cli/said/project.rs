@@ -83,11 +83,11 @@ fn doctor() {
     agentctl [VERSION]
     ✓ project: [PROJECT]
     ✓ trust: the folder overrides nothing
-    ✓ pack assistant: 7 agents (0 of this project), 7 skills, flow assistant
-    ✓ pack front-door: 6 agents (0 of this project), 7 skills, flow front-door
-    ✓ pack n8n-builder: 5 agents (0 of this project), 7 skills, flow n8n-builder
-    ✓ pack n8n-copilot: 5 agents (0 of this project), 7 skills, flow n8n-copilot
-    ✓ pack research: 5 agents (0 of this project), 7 skills, flow research
+    ✓ pack assistant: 7 agents (0 of this project), 8 skills, flow assistant
+    ✓ pack front-door: 6 agents (0 of this project), 8 skills, flow front-door
+    ✓ pack n8n-builder: 5 agents (0 of this project), 8 skills, flow n8n-builder
+    ✓ pack n8n-copilot: 6 agents (0 of this project), 8 skills, flow n8n-copilot
+    ✓ pack research: 5 agents (0 of this project), 8 skills, flow research
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
     ✓ model: offline (no key, no network; reads plain requests)
     ✓ backend: embedded (no .mcp.json names an n8n): workflow files in workflows/; it cannot execute workflows, tests are reported as not executed
@@ -103,11 +103,11 @@ fn doctor() {
     agentctl [VERSION]
     ✓ project: [PROJECT]
     ✓ trust: trusted, the one item of it
-    ✓ pack assistant: 7 agents (0 of this project), 7 skills, flow assistant
-    ✓ pack front-door: 6 agents (0 of this project), 7 skills, flow front-door
-    ✓ pack n8n-builder: 5 agents (0 of this project), 7 skills, flow n8n-builder
-    ✓ pack n8n-copilot: 5 agents (0 of this project), 7 skills, flow n8n-copilot
-    ✓ pack research: 5 agents (0 of this project), 7 skills, flow research
+    ✓ pack assistant: 7 agents (0 of this project), 8 skills, flow assistant
+    ✓ pack front-door: 6 agents (0 of this project), 8 skills, flow front-door
+    ✓ pack n8n-builder: 5 agents (0 of this project), 8 skills, flow n8n-builder
+    ✓ pack n8n-copilot: 6 agents (0 of this project), 8 skills, flow n8n-copilot
+    ✓ pack research: 5 agents (0 of this project), 8 skills, flow research
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
     - model: the agents cannot be read
     ✗ backend: ./agentctl.toml:2: invalid type: integer `7`, expected a string

@@ -22,6 +22,7 @@ pub(super) const AGENT_KEYS: &[&str] = &[
     "contract",
     "verify",
     "must_call",
+    "tools",
     "max_turns",
     "conversation",
     "speak",
@@ -75,7 +76,14 @@ impl Steps<'_, '_> {
             self.reader.schema(n)
         });
         let verify = self.claims(node);
-        let must_call = self.must_call(node).map(Box::new);
+        let must_call = self.must_call(node);
+        let mut tools = Vec::new();
+        if let Some(list) = node.get("tools") {
+            for (place, tool) in self.reader.names(list, "tools") {
+                self.known_tool(place, &tool);
+                tools.push(tool);
+            }
+        }
         let max_turns = node
             .get("max_turns")
             .and_then(|n| self.reader.count(n, "max_turns"));
@@ -93,6 +101,7 @@ impl Steps<'_, '_> {
             contract: contract?,
             verify,
             must_call,
+            tools,
             max_turns,
             conversation,
             speak: speak.map(String::into_boxed_str),
@@ -210,16 +219,33 @@ impl Steps<'_, '_> {
         verify
     }
 
-    fn must_call(&mut self, node: &Node) -> Option<MustCall> {
-        let node = node.get("must_call")?;
+    /// One, or a list of them.
+    fn must_call(&mut self, node: &Node) -> Vec<MustCall> {
+        let Some(given) = node.get("must_call") else {
+            return Vec::new();
+        };
+        let alone = given.as_list().is_none().then_some(given);
+        let all: Vec<&Node> = alone.into_iter().chain(node.items("must_call")).collect();
+        all.into_iter()
+            .filter_map(|one| self.one_must_call(one))
+            .collect()
+    }
+
+    fn one_must_call(&mut self, node: &Node) -> Option<MustCall> {
         let what = "`must_call`";
-        self.reader.keys(node, what, &["tool", "fresh"]);
+        self.reader
+            .keys(node, what, &["tool", "fresh", "if_changed"]);
         let tool = self.reader.required(node, "tool", what)?;
         let place = tool.place;
         let tool = self.reader.text(tool, "a tool")?;
         self.known_tool(place, &tool);
         let fresh = self.reader.flag(node, "fresh", false);
-        Some(MustCall { tool, fresh })
+        let if_changed = self.reader.flag(node, "if_changed", false);
+        Some(MustCall {
+            tool,
+            fresh,
+            if_changed,
+        })
     }
 
     /// `by: {agent: …}` of a route.

@@ -59,6 +59,8 @@ pub struct AgentStep {
     pub max_turns: u32,
     /// False: the agent is asked for its word alone and has no tools in this step.
     pub tools: bool,
+    /// Of its tools only these; empty: all.
+    pub only: Vec<String>,
     /// Said before the task.
     pub conversation: Conversation,
     /// The key of the answer whose text is shown while it comes.
@@ -341,6 +343,7 @@ impl Walker<'_> {
             writes: spec.writes.clone(),
             max_turns: spec.max_turns.unwrap_or(self.flow.limits.max_turns),
             tools: true,
+            only: spec.tools.clone(),
             conversation: brief.conversation.clone(),
             speak: spec.speak.as_deref().map(str::to_owned),
         }

@@ -101,6 +101,7 @@ impl Walker<'_> {
             writes: Vec::new(),
             max_turns: chooser.max_turns.unwrap_or(self.flow.limits.max_turns),
             tools: false,
+            only: Vec::new(),
             conversation: brief.conversation.clone(),
             speak: None,
         })))

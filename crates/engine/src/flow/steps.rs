@@ -67,7 +67,9 @@ pub struct AgentSpec {
     pub contract: Schema,
     pub verify: Vec<Claim>,
     /// What has to be called before the answer is taken.
-    pub must_call: Option<Box<MustCall>>,
+    pub must_call: Vec<MustCall>,
+    /// Of the agent's tools only these are shown to it; empty: all of them.
+    pub tools: Vec<String>,
     pub max_turns: Option<u32>,
     pub conversation: Option<ConversationSpec>,
     /// The key of the answer whose text is shown while it comes.
@@ -84,6 +86,8 @@ pub struct MustCall {
     pub tool: String,
     /// No call of the step may have changed something since.
     pub fresh: bool,
+    /// Only where a call of the step changed something.
+    pub if_changed: bool,
 }
 
 /// What was said, as messages before the agent's task.

@@ -54,7 +54,7 @@ impl N8n {
     async fn get_workflow(&self, cx: &mut Cx<'_>, get: &GetWorkflow) -> Answer {
         let stored = self.stored(&get.workflow_id).await?;
         if get.cursor.is_none() && fits(&stored.workflow, get.view) {
-            return Ok(whole(stored, get.view));
+            return Ok(whole(stored, get.view, self.backend.place()));
         }
         // What is looked for must not tell what a hidden value holds, so it is looked for in what is shown.
         let shown = clean(cx.redactor, stored.workflow.to_value());
@@ -83,8 +83,12 @@ fn fits(workflow: &Workflow, view: View) -> bool {
     document(&longest_length_of_map) <= PAGE_BYTES || document(&written_length_of_map) <= PAGE_BYTES
 }
 
-fn whole(stored: Stored, view: View) -> Outcome {
+/// `place`: the address of the n8n that keeps it; None: it is a file.
+fn whole(stored: Stored, view: View, place: Option<&str>) -> Outcome {
     let mut content = head(&stored);
+    if let Some(place) = place {
+        content.insert("instance".into(), json!(place));
+    }
     match view {
         View::Full => {
             content.insert("workflow".into(), stored.workflow.into_value());
