@@ -13,6 +13,16 @@ pub enum OutputFormat {
     StreamJson,
 }
 
+/// What `stream-json` tells of what happens.
+#[cfg(feature = "full")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Events {
+    /// What a person sees of it: what is said, the tools at work, what changed, questions, the end
+    User,
+    /// Everything
+    All,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     Auto,

@@ -349,5 +349,45 @@ fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {
         }
     }
     // What is no record of a journal.
-    assert_eq!(known, BTreeSet::from(["init", "model.text", "result"]));
+    let others = ["init", "model.text", "result"];
+    assert_eq!(known, others.into_iter().chain(USERS_VIEW).collect());
+}
+
+const USERS_VIEW: [&str; 6] = [
+    "message",
+    "message.delta",
+    "tool",
+    "workflow-updated",
+    "question",
+    "done",
+];
+
+#[test]
+fn each_line_of_the_users_view_stands_in_the_schema_and_in_the_docs() {
+    let schema: Value =
+        serde_json::from_str(include_str!("../../docs/events.schema.json")).unwrap();
+    let whole = jsonschema::validator_for(&schema).unwrap();
+    let docs = include_str!("../../docs/events.md");
+    let mut told = BTreeSet::new();
+    let records = samples().into_iter().map(|event| Record {
+        seq: 1,
+        at: "2026-01-01T00:00:00Z".into(),
+        prev: String::new(),
+        hash: String::new(),
+        event,
+    });
+    let seen = records.flat_map(|record| agentctl_turns::seen(&record));
+    for seen in seen.chain([agentctl_turns::words("a")]) {
+        // The end of a turn is told by its reply, which a test of the command holds against the schema.
+        if seen.kind == "done" {
+            continue;
+        }
+        let kind = seen.kind.clone();
+        let line = seen.line();
+        assert!(whole.is_valid(&line), "{line}");
+        assert!(docs.contains(&format!("`{kind}`")), "{kind}");
+        told.insert(kind);
+    }
+    let without_end = USERS_VIEW.into_iter().filter(|kind| *kind != "done");
+    assert_eq!(told, without_end.map(str::to_owned).collect());
 }

@@ -1,6 +1,7 @@
 //! The observer of a run: its events on a terminal or as lines of JSON; and its questions, put to the person at the terminal.
 
 use super::ask;
+use super::choices::Events;
 use super::error::CliError;
 use super::look::{Look, is_look};
 use super::output::Output;
@@ -11,13 +12,15 @@ use agentctl_base::question::Question;
 use agentctl_engine::run::{Asked, Asker, Observer};
 use agentctl_engine::store::{Event, Record, Shared};
 use agentctl_models::tape::Tape;
-use serde_json::json;
+use agentctl_turns as turns;
+use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Sees a run's events: progress on stderr, or lines of `stream-json` on stdout.
 pub struct RunObserver<'a> {
     pub out: &'a Output,
     pub progress: Arc<Progress>,
+    events: Events,
     /// What stdout refused; told at the end.
     pub failed: Option<CliError>,
     keeper: TapeKeeper,
@@ -37,6 +40,7 @@ impl<'a> RunObserver<'a> {
         RunObserver {
             out,
             progress: Arc::new(Progress::new(out)),
+            events: Events::All,
             failed: None,
             keeper: TapeKeeper::new(tape),
             traces: Traces::default(),
@@ -48,6 +52,19 @@ impl<'a> RunObserver<'a> {
     pub fn traced(mut self, traces: Traces<'a>) -> Self {
         self.traces = traces;
         self
+    }
+
+    /// Tells no more than this of what happens.
+    #[must_use]
+    pub fn telling(mut self, events: Events) -> Self {
+        self.events = events;
+        self
+    }
+
+    fn stream(&mut self, line: &Value) {
+        if let Err(error) = self.out.stream(line) {
+            self.failed.get_or_insert(error);
+        }
     }
 
     /// Nothing more comes: what stdout refused.
@@ -85,15 +102,21 @@ impl Observer for RunObserver<'_> {
         self.progress.record(record);
         self.keeper.event(record);
         self.traces.record(record);
-        if let Err(error) = self.out.stream(&record.line()) {
-            self.failed.get_or_insert(error);
+        match self.events {
+            Events::All => self.stream(&record.line()),
+            // The end is told by the turn's reply, which knows more of it.
+            Events::User => turns::seen(record)
+                .into_iter()
+                .filter(|_| !matches!(record.event, Event::RunEnded { .. }))
+                .for_each(|seen| self.stream(&seen.line())),
         }
     }
-    fn text(&mut self, delta: &str) {
+    fn text(&mut self, delta: &str, spoken: bool) {
         self.progress.text(delta);
-        let line = json!({"type": "model.text", "text": delta});
-        if let Err(error) = self.out.stream(&line) {
-            self.failed.get_or_insert(error);
+        match self.events {
+            Events::All => self.stream(&json!({"type": "model.text", "text": delta})),
+            Events::User if spoken => self.stream(&turns::words(delta).line()),
+            Events::User => {}
         }
     }
     fn note(&mut self, text: &str) {

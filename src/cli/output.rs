@@ -153,6 +153,23 @@ impl Output {
         Ok(exit)
     }
 
+    #[cfg(feature = "full")]
+    /// The same, where a stream ends with a line of its own.
+    pub fn answer_or_last(
+        &self,
+        exit: Exit,
+        text: impl FnOnce() -> String,
+        json: impl FnOnce() -> Value,
+        last: impl FnOnce() -> Value,
+    ) -> Result<Exit, CliError> {
+        if self.format != OutputFormat::StreamJson {
+            return self.answer(exit, text, json);
+        }
+        write_bytes(format!("{}\n", self.json_line(last())).as_bytes())?;
+        told(streams::finish_answer())?;
+        Ok(exit)
+    }
+
     fn answer_text(&self, text: &str) -> Result<(), CliError> {
         write_bytes(fit::for_stdout(&self.whole_lines(text)).as_bytes())
     }

@@ -22,7 +22,7 @@ fn the_built_in_pack_loads_without_a_warning() {
         ["analyst", "architect", "builder", "qa", "researcher"]
     );
     assert_eq!(pack.warnings, Vec::<String>::new());
-    assert_eq!(pack.skills.len(), 7);
+    assert_eq!(pack.skills.len(), 8);
     assert_eq!(
         pack.hash,
         load(dir.path(), &LoadOptions::all()).unwrap().hash

@@ -4,6 +4,7 @@ import datetime, json, os, pathlib, signal, time, unittest
 from exported import Called, Exported  # noqa: F401 # the tests of these are found here
 from memory import Memory  # noqa: F401
 from served import BothWays, Served  # noqa: F401
+from talked import Talked  # noqa: F401
 from there import There  # noqa: F401
 from support import COPY, Project, Proxy, Sink, api, call, children, environment, kill_n8n, n8n, servers, workflows
 

@@ -282,7 +282,7 @@ impl Observer for Watched {
     fn note(&mut self, text: &str) {
         self.notes.push(text.to_owned());
     }
-    fn text(&mut self, delta: &str) {
+    fn text(&mut self, delta: &str, _: bool) {
         self.text.push_str(delta);
     }
 }

@@ -31,6 +31,8 @@ pub const SEARCH_TEMPLATES: Capability = Capability::named("search-templates");
 pub const NODE_SCHEMA: Capability = Capability::named("node-schema");
 pub const CHECK_NODES: Capability = Capability::named("check-nodes");
 pub const READ_SKILLS: Capability = Capability::named("read-skills");
+/// How workflows of a kind are built.
+pub const BEST_PRACTICES: Capability = Capability::named("best-practices");
 pub const READ_LEARNINGS: Capability = Capability::named("read-learnings");
 pub const SUBMIT_REQUEST: Capability = Capability::named("submit-request");
 pub const WRITE_LEARNINGS: Capability = Capability::named("write-learnings");

@@ -35,6 +35,7 @@ const CAPABILITIES: &[(Capability, Does)] = &[
     (can::NODE_SCHEMA, Does::Read),
     (can::CHECK_NODES, Does::Read),
     (can::READ_SKILLS, Does::Read),
+    (can::BEST_PRACTICES, Does::Read),
     (can::READ_LEARNINGS, Does::Read),
     (can::WRITE_LEARNINGS, Does::Change),
     (can::SUBMIT_REQUEST, Does::Change),

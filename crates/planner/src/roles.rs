@@ -98,6 +98,10 @@ impl<'a> Seen<'a> {
             .find(|r| r.name == tool && r.status == ToolStatus::Ok)
             .map(|r| &r.content)
     }
+    /// The tools that were called, in order.
+    pub fn names(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.results.iter().map(|r| r.name.as_str())
+    }
     pub fn all_ok(&self, tool: &'a str) -> impl Iterator<Item = &'a Value> + '_ {
         self.results
             .iter()
@@ -132,6 +136,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
         "structure" => talk::structure(input, &seen, catalog),
         "configure" => talk::configure(input, &seen, catalog),
         "respond" => talk::respond(input, catalog),
+        "converse" => talk::converse(input, &seen, catalog),
         task => {
             return Err(ModelError::NoHandler {
                 agent: request.task.agent.clone(),

@@ -1,6 +1,7 @@
 //! How the offline model plays the tasks of a conversation about one workflow (the pack n8n-copilot): which phase a message is for, which
 //! node types it needs, the structure, the values, the answer. All of them read the message in the same way, so they agree.
 
+mod alone;
 mod answer;
 
 use super::modify::{self, begins, is_said};
@@ -14,6 +15,7 @@ use agentctl_n8n::{EditOp, Node, Workflow, edit};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
+pub(super) use alone::converse;
 pub(super) use answer::respond;
 
 /// What a message comes to.
@@ -179,7 +181,19 @@ pub(super) fn discover(
     seen: &Seen<'_>,
     catalog: &Catalog,
 ) -> Result<Move, String> {
-    let before = document(input, "workflow");
+    // It is told the workflow in short, and reads the message on the whole of it.
+    let id = text(input, "workflow_id");
+    let before = match (id.is_empty(), seen.ok("get_workflow")) {
+        (true, _) => None,
+        (false, Some(read)) => read.as_object().and_then(|read| document(read, "workflow")),
+        (false, None) if seen.last("get_workflow").is_some() => {
+            return Err("the workflow cannot be read".to_owned());
+        }
+        (false, None) => {
+            let args = json!({"workflow_id": id});
+            return Ok(Move::Call(vec![("get_workflow", args)]));
+        }
+    };
     let Meant::Change(wanted) = meant(text(input, "message"), before.as_ref(), catalog) else {
         return Err("the offline model read no change out of the message".to_owned());
     };
@@ -189,7 +203,7 @@ pub(super) fn discover(
             "nodeName": node.node_type(),
             "version": node.type_version(),
             "reasoning": node.name(),
-            "connectionChangingParameters": [],
+            "connectionChangingParameters": changing(node, catalog),
         });
         if !found.contains(&one) {
             found.push(one);
@@ -208,6 +222,22 @@ pub(super) fn discover(
     Ok(Move::Done(
         json!({"nodes_found": found, "summary": summary}),
     ))
+}
+
+/// The parameters that change which connections a node has, with the values that it is to have.
+fn changing(node: &Node, catalog: &Catalog) -> Vec<Value> {
+    let known = catalog.lookup(node.node_type(), node.type_version());
+    let (Some(known), Some(values)) = (known.known(), node.parameters()) else {
+        return Vec::new();
+    };
+    // As check_nodes looks: from a node without values.
+    let named = known.possible_port_parameters(&Map::new()).into_iter();
+    let set = named.filter_map(|name| {
+        let value = values.get(&name)?;
+        let plain = !value.is_object() && !value.is_array();
+        plain.then(|| json!({"name": name, "possibleValues": [value]}))
+    });
+    set.collect()
 }
 
 /// The nodes that are new.
@@ -300,22 +330,18 @@ pub(super) fn structure(
             Some(Ok(result)) => {
                 let id = result.get("id").or(result.get("workflow_id"));
                 let id = id.cloned().unwrap_or_default();
-                checked(seen, "validate_structure", &id, || {
-                    structured(&id, &[], &bare)
-                })
+                checked(seen, "validate_structure", &id, || structured(&[], &bare))
             }
-            Some(Err(why)) => Ok(not_made("", &why)),
+            Some(Err(why)) => Ok(not_made(&why)),
         };
     };
     let id = json!(text(input, "workflow_id"));
     let ops = modify::between(&before, &bare);
     match made_by(seen, "edit_structure") {
-        Some(Err(why)) => return Ok(not_made(text(input, "workflow_id"), &why)),
+        Some(Err(why)) => return Ok(not_made(&why)),
         None if !ops.is_empty() => {}
         _ => {
-            return checked(seen, "validate_structure", &id, || {
-                structured(&id, &ops, &bare)
-            });
+            return checked(seen, "validate_structure", &id, || structured(&ops, &bare));
         }
     }
     Ok(Move::Call(vec![(
@@ -325,8 +351,8 @@ pub(super) fn structure(
 }
 
 /// The answer where nothing was made. The flow takes none without a check that passed, so the phase fails and the user is told.
-fn not_made(id: &str, why: &str) -> Move {
-    Move::Done(json!({"id": id, "summary": why}))
+fn not_made(why: &str) -> Move {
+    Move::Done(json!({"summary": why}))
 }
 
 /// The answer, once what was made was checked. Where the check did not pass the flow does not take the answer, and the phase fails.
@@ -342,7 +368,7 @@ fn checked(
     Ok(answer())
 }
 
-fn structured(id: &Value, ops: &[EditOp], bare: &Workflow) -> Move {
+fn structured(ops: &[EditOp], bare: &Workflow) -> Move {
     let summary = match ops.is_empty() {
         true => {
             let names: Vec<&str> = bare.nodes.iter().map(Node::name).collect();
@@ -350,7 +376,7 @@ fn structured(id: &Value, ops: &[EditOp], bare: &Workflow) -> Move {
         }
         false => answer::told(ops).join("; "),
     };
-    Move::Done(json!({"id": id, "summary": summary}))
+    Move::Done(json!({"summary": summary}))
 }
 
 /// The values, on the structure that is there now.
@@ -359,8 +385,13 @@ pub(super) fn configure(
     seen: &Seen<'_>,
     catalog: &Catalog,
 ) -> Result<Move, String> {
-    let before = document(input, "before");
     let now = document(input, "workflow").ok_or("there is no workflow to set values in")?;
+    // Where the structure stays, the workflow is as the turn found it.
+    let made = input.get("made").and_then(Value::as_bool) == Some(true);
+    let before = match input.get("before") {
+        Some(Value::Object(was)) => as_it_was(&now, was),
+        _ => (!made).then(|| now.clone()),
+    };
     let Meant::Change(wanted) = meant(text(input, "message"), before.as_ref(), catalog) else {
         return Err("the offline model read no change out of the message".to_owned());
     };
@@ -372,7 +403,7 @@ pub(super) fn configure(
     let id = text(input, "workflow_id");
     let made = made_by(seen, "update_node_parameters");
     if let Some(Err(why)) = made {
-        return Ok(not_made(id, &why));
+        return Ok(not_made(&why));
     }
     if !values.is_empty() && made.is_none() {
         return Ok(Move::Call(vec![(
@@ -398,6 +429,21 @@ pub(super) fn configure(
     checked(seen, "validate_configuration", &json!(id), || {
         Move::Done(answer)
     })
+}
+
+/// The workflow before its structure was changed: out of the nodes that are as they were, the others as they were, and the connections.
+fn as_it_was(now: &Workflow, was: &Map<String, Value>) -> Option<Workflow> {
+    let kept = was.get("kept").and_then(Value::as_array)?;
+    let mut before = now.clone();
+    before
+        .nodes
+        .retain(|node| kept.iter().any(|name| name == node.name()));
+    let others = was.get("nodes").cloned().unwrap_or_default();
+    before
+        .nodes
+        .extend(serde_json::from_value::<Vec<Node>>(others).ok()?);
+    before.connections = serde_json::from_value(was.get("connections")?.clone()).ok()?;
+    Some(before)
 }
 
 /// What has to be set in a node so that it has the values that are meant; None: it has them.

@@ -5,11 +5,13 @@ mod commands;
 mod later;
 mod reply;
 mod settle;
+mod user_view;
 
 pub use commands::{Command, help};
 pub use later::{Gone, again, answer, erase};
 pub use reply::{Expects, TurnReply};
 pub use settle::{Settled, settle, stop};
+pub use user_view::{Seen, done, seen, words};
 
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;

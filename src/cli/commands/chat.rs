@@ -3,6 +3,7 @@
 use super::run::read_input;
 use crate::cli::activation;
 use crate::cli::args::{LimitOptions, ModelOptions};
+use crate::cli::choices::Events;
 use crate::cli::conversations::{local_key, store, turn_error};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::given::{is_pair, sorted};
@@ -46,6 +47,9 @@ pub struct ChatArgs {
     /// sees as `input`; several may follow, and it may be given several times
     #[arg(long, value_name = "FILE|KEY=VALUE", num_args = 1.., conflicts_with = "event")]
     pub input: Vec<String>,
+    /// What --output-format stream-json tells of what happens
+    #[arg(long, value_name = "WHICH", default_value = "user")]
+    pub events: Events,
     #[command(flatten)]
     pub model: ModelOptions,
     #[command(flatten)]
@@ -71,6 +75,7 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
         submit,
     } = given(&session.pack, message, &behind.input, args)?;
     session.init("chat", out)?;
+    let says = submit.is_some();
     let talk = async {
         let sessions = store(root, out).await?;
         let chat = Chat {
@@ -79,24 +84,24 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
             key: &key,
             limits,
             given: with_all,
+            events: args.events,
             out,
         };
-        let exit = match submit {
-            None => chat.until_quit().await?,
+        match submit {
+            None => chat.until_quit().await,
             Some(submit) => {
                 let reply = chat.turn(&submit).await?;
-                let exit = Exit::from_code(reply.exit_code);
-                out.answer(exit, || text(&reply), || json!(reply))?
+                chat.told(&reply)
             }
-        };
-        // A conversation may go on another day, so a recording need not be at its end.
-        match &session.tape {
-            Some(tape) => tape.finish(false).map(|()| exit),
-            None => Ok(exit),
         }
-        .map_err(|e| CliError::failed(e.to_string()))
     };
-    runtime::block_on_until(&session.cancel, talk)?
+    let exit = runtime::block_on_until(&session.cancel, talk)??;
+    if let Some(tape) = &session.tape {
+        // Of lines that are typed nobody knows whether the last one was said.
+        tape.finish(says && exit == Exit::Complete)
+            .map_err(|e| CliError::failed(e.to_string()))?;
+    }
+    Ok(exit)
 }
 
 /// Who is talked to, and what is said. The one word that is given may be either: what can be no pack's name is a message.
@@ -218,6 +223,7 @@ struct Chat<'a> {
     limits: Budgets,
     /// What the flow sees as `input` with every message.
     given: Map<String, Value>,
+    events: Events,
     out: &'a Output,
 }
 
@@ -240,7 +246,7 @@ impl Chat<'_> {
             limits: self.limits.clone(),
             wait: turns::WAIT,
         };
-        let mut observer = RunObserver::new(self.out, session.tape.clone());
+        let mut observer = RunObserver::new(self.out, session.tape.clone()).telling(self.events);
         let progress = observer.progress.clone();
         let reply = turns::turn(&host, self.key, submit, &mut observer).await;
         progress.finish();
@@ -307,6 +313,20 @@ impl Chat<'_> {
         }
     }
 
+    /// The end of a turn. What streams for a person ends with what became of it, without the fields that the pack keeps.
+    fn told(&self, reply: &TurnReply) -> Result<Exit, CliError> {
+        let exit = Exit::from_code(reply.exit_code);
+        match self.events {
+            Events::User => self.out.answer_or_last(
+                exit,
+                || text(reply),
+                || json!(reply),
+                || turns::done(reply).line(),
+            ),
+            Events::All => self.out.answer(exit, || text(reply), || json!(reply)),
+        }
+    }
+
     fn ended(&self) -> Exit {
         self.session
             .cancel
@@ -316,11 +336,7 @@ impl Chat<'_> {
 
     fn show(&self, reply: Result<TurnReply, CliError>) -> Result<(), CliError> {
         match reply {
-            Ok(reply) => {
-                let exit = Exit::from_code(reply.exit_code);
-                let shown = self.out.answer(exit, || text(&reply), || json!(reply));
-                shown.map(drop)
-            }
+            Ok(reply) => self.told(&reply).map(drop),
             Err(error) => {
                 self.out.error(&error);
                 Ok(())

@@ -34,6 +34,16 @@ fn chat() {
               count), or KEY=VALUE that the flow sees as `input`; several may follow, and it may be
               given several times
 
+          --events <WHICH>
+              What --output-format stream-json tells of what happens
+
+              Possible values:
+              - user: What a person sees of it: what is said, the tools at work, what changed,
+                questions, the end
+              - all:  Everything
+
+              [default: user]
+
           --model <MODEL>
               The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
               else offline

@@ -42,7 +42,7 @@ fn packs() {
     assistant: 8 flows, 8 agents, 1 files of data: no mistakes, 0 warnings
     front-door: 1 flows, 6 agents, 3 files of data: no mistakes, 0 warnings
     n8n-builder: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
-    n8n-copilot: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
+    n8n-copilot: 5 flows, 6 agents, 1 files of data: no mistakes, 0 warnings
     research: 7 flows, 5 agents, 2 files of data: no mistakes, 0 warnings
     ");
     project.write(
@@ -210,8 +210,8 @@ fn tools_list_show_and_check() {
     insta::assert_snapshot!(project.said("tools check --pack assistant"), @r#"
     exit code 2
     -- stderr --
-    error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, edit-structure, edit-parameters, read-parameters, validate-part, autofix-workflow, rollback-workflow, restore-workflow, show-workflow, delete-workflow, validate-draft, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, check-nodes, read-skills, read-learnings, write-learnings, submit-request, agent_workflows, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, ask_workflows, build_workflow, current_user_execute_tool, current_user_tools, run_workflow, delegate; did you mean "ask_gitlab"?
-    packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http, builtin, mcp, n8n, exec, a2a, pack
+    error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, edit-structure, edit-parameters, read-parameters, validate-part, autofix-workflow, rollback-workflow, restore-workflow, show-workflow, delete-workflow, validate-draft, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, check-nodes, read-skills, best-practices, read-learnings, write-learnings, submit-request, agent_workflows, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, ask_workflows, build_workflow, current_user_execute_tool, current_user_tools, run_workflow, delegate; did you mean "ask_gitlab"?
+    packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http, builtin, mcp, n8n, exec, a2a, pack, search, fetch
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }

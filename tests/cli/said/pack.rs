@@ -31,7 +31,7 @@ fn agents() {
     "#);
     insta::assert_snapshot!(project.said("agents check"), @r"
     exit code 0
-    5 agents, 7 skills, flow n8n-builder: no mistakes, 0 warnings
+    5 agents, 8 skills, flow n8n-builder: no mistakes, 0 warnings
     ");
     project.write(
         "agents/analyst.md",
@@ -80,6 +80,8 @@ fn skills() {
       How to use agentctl's native n8n tools - which tool does what, what it returns, the order that works, how update_workflow operations are written, what the gateway refuses and what to do then. Use before the first tool call on a workflow, when a call was refused or failed, or when planning edits to an existing workflow.
     n8n-node-configuration [builder, researcher] built-in
       How to configure n8n nodes correctly - resource and operation first, which parameters become visible, resource locators, fixed collections, filters, column mappings, credentials, node versions and node-level settings - with exact JSON for the common nodes. Use whenever setting or checking a node's parameters, or when a finding says a parameter is missing or unknown.
+    n8n-techniques [] built-in
+      How eleven kinds of n8n workflows are built - scheduling, chatbot, form input, notification, triage, data extraction, transformation and persistence, document processing, content generation, scraping and research - each with its nodes, their order and what goes wrong. Use before choosing node types for a new workflow of one of these kinds.
     n8n-validation-expert [analyst, qa] built-in
       How to read findings on an n8n workflow, tell what blocks from what advises, find the cause behind several findings, set the edit scope for a fix, compare cycles, and report honestly what was and was not tested. Use when validating, testing, reviewing a failed execution, or explaining why a workflow is rejected.
     n8n-workflow-patterns [analyst, architect] built-in

@@ -83,11 +83,11 @@ fn doctor() {
     agentctl [VERSION]
     ✓ project: [PROJECT]
     ✓ trust: the folder overrides nothing
-    ✓ pack assistant: 8 agents (0 of this project), 7 skills, flow assistant
-    ✓ pack front-door: 6 agents (0 of this project), 7 skills, flow front-door
-    ✓ pack n8n-builder: 5 agents (0 of this project), 7 skills, flow n8n-builder
-    ✓ pack n8n-copilot: 5 agents (0 of this project), 7 skills, flow n8n-copilot
-    ✓ pack research: 5 agents (0 of this project), 7 skills, flow research
+    ✓ pack assistant: 8 agents (0 of this project), 8 skills, flow assistant
+    ✓ pack front-door: 6 agents (0 of this project), 8 skills, flow front-door
+    ✓ pack n8n-builder: 5 agents (0 of this project), 8 skills, flow n8n-builder
+    ✓ pack n8n-copilot: 6 agents (0 of this project), 8 skills, flow n8n-copilot
+    ✓ pack research: 5 agents (0 of this project), 8 skills, flow research
     ✓ searches of research: in its own documents, or those of --corpus
       hint: AGENTCTL_WEB_SEARCH=duckduckgo|google_cse|searxng|tavily searches the web
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
@@ -105,11 +105,11 @@ fn doctor() {
     agentctl [VERSION]
     ✓ project: [PROJECT]
     ✓ trust: trusted, the one item of it
-    ✓ pack assistant: 8 agents (0 of this project), 7 skills, flow assistant
-    ✓ pack front-door: 6 agents (0 of this project), 7 skills, flow front-door
-    ✓ pack n8n-builder: 5 agents (0 of this project), 7 skills, flow n8n-builder
-    ✓ pack n8n-copilot: 5 agents (0 of this project), 7 skills, flow n8n-copilot
-    ✓ pack research: 5 agents (0 of this project), 7 skills, flow research
+    ✓ pack assistant: 8 agents (0 of this project), 8 skills, flow assistant
+    ✓ pack front-door: 6 agents (0 of this project), 8 skills, flow front-door
+    ✓ pack n8n-builder: 5 agents (0 of this project), 8 skills, flow n8n-builder
+    ✓ pack n8n-copilot: 6 agents (0 of this project), 8 skills, flow n8n-copilot
+    ✓ pack research: 5 agents (0 of this project), 8 skills, flow research
     ✓ searches of research: in its own documents, or those of --corpus
       hint: AGENTCTL_WEB_SEARCH=duckduckgo|google_cse|searxng|tavily searches the web
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs

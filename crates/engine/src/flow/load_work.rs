@@ -82,7 +82,7 @@ impl Steps<'_, '_> {
             self.reader.schema(n)
         });
         let verify = self.claims(node);
-        let must_call = self.must_call(node).map(Box::new);
+        let must_call = self.must_call(node);
         let enough = self.enough_calls(node).map(Box::new);
         let max_turns = node
             .get("max_turns")
@@ -242,16 +242,33 @@ impl Steps<'_, '_> {
         verify
     }
 
-    fn must_call(&mut self, node: &Node) -> Option<MustCall> {
-        let node = node.get("must_call")?;
+    /// One, or a list of them.
+    fn must_call(&mut self, node: &Node) -> Vec<MustCall> {
+        let Some(given) = node.get("must_call") else {
+            return Vec::new();
+        };
+        let alone = given.as_list().is_none().then_some(given);
+        let all: Vec<&Node> = alone.into_iter().chain(node.items("must_call")).collect();
+        all.into_iter()
+            .filter_map(|one| self.one_must_call(one))
+            .collect()
+    }
+
+    fn one_must_call(&mut self, node: &Node) -> Option<MustCall> {
         let what = "`must_call`";
-        self.reader.keys(node, what, &["tool", "fresh"]);
+        self.reader
+            .keys(node, what, &["tool", "fresh", "if_changed"]);
         let tool = self.reader.required(node, "tool", what)?;
         let place = tool.place;
         let tool = self.reader.text(tool, "a tool")?;
         self.known_tool(place, &tool);
         let fresh = self.reader.flag(node, "fresh", false);
-        Some(MustCall { tool, fresh })
+        let if_changed = self.reader.flag(node, "if_changed", false);
+        Some(MustCall {
+            tool,
+            fresh,
+            if_changed,
+        })
     }
 
     fn enough_calls(&mut self, node: &Node) -> Option<Enough> {

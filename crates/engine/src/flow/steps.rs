@@ -69,7 +69,7 @@ pub struct AgentSpec {
     pub contract: Schema,
     pub verify: Vec<Claim>,
     /// What has to be called before the answer is taken.
-    pub must_call: Option<Box<MustCall>>,
+    pub must_call: Vec<MustCall>,
     /// When the step's calls say the answer already, so that the agent is not asked for it.
     pub enough: Option<Box<Enough>>,
     pub max_turns: Option<u32>,
@@ -88,6 +88,8 @@ pub struct MustCall {
     pub tool: String,
     /// No call of the step may have changed something since.
     pub fresh: bool,
+    /// Only where a call of the step changed something.
+    pub if_changed: bool,
 }
 
 /// The answer of a step whose calls came to what was wanted: the program writes it, and it has to fit as an agent's would. Both see

@@ -6,7 +6,7 @@ use super::{
     driver::{Driver, Stop},
     limits::Next,
     retry,
-    under_way::{Came, UnderWay},
+    under_way::{Came, Piece, UnderWay},
 };
 use crate::store::{Event, event::StepPath};
 use agentctl_base::{
@@ -63,7 +63,7 @@ impl<'a> Driver<'a> {
         under_way: &mut UnderWay<'a>,
     ) -> Option<(StepPath, Came)> {
         let (gateway, observer) = (self.gateway, &mut *self.recorder.observer);
-        let say = |piece: &str| observer.text(&gateway.clean_text(piece));
+        let say = |piece: &Piece| observer.text(&gateway.clean_text(&piece.text), piece.spoken);
         under_way.next(say).await
     }
 

@@ -30,10 +30,16 @@ pub(super) fn not_called(must: &MustCall, trace: Option<&Trace>) -> Option<Strin
 }
 
 fn called(must: &MustCall, trace: Option<&Trace>) -> Called {
-    let mut last = Called::Not;
+    // Nothing has to be looked at before something was changed.
+    let unless = match must.if_changed {
+        true => Called::Passed,
+        false => Called::Not,
+    };
+    let (mut last, mut called) = (unless, false);
     let Some(trace) = trace else { return last };
     for (id, result) in &trace.results {
         if result.name == must.tool {
+            called = true;
             let passed = result.content.get("passed").and_then(|p| p.as_bool());
             last = match result.status == ToolStatus::Ok && passed != Some(false) {
                 true => Called::Passed,
@@ -43,8 +49,12 @@ fn called(must: &MustCall, trace: Option<&Trace>) -> Called {
         }
         let changes = trace.begun.get(id).is_some_and(|begun| begun.mutates);
         let may_have = matches!(result.status, ToolStatus::Ok | ToolStatus::Unknown);
-        if must.fresh && changes && may_have && last == Called::Passed {
-            last = Called::Stale;
+        if changes && may_have && last == Called::Passed {
+            last = match (called, must.fresh) {
+                (false, _) => Called::Not,
+                (true, true) => Called::Stale,
+                (true, false) => last,
+            };
         }
     }
     last
@@ -86,6 +96,7 @@ mod tests {
         let must = |fresh| MustCall {
             tool: "check".into(),
             fresh,
+            if_changed: false,
         };
         for (calls, wanted) in [
             (vec![], Called::Not),
@@ -115,5 +126,28 @@ mod tests {
         assert_eq!(not_called(&must(false), Some(&changed)), None);
         assert!(not_called(&must(true), Some(&changed)).is_some());
         assert!(not_called(&must(false), None).is_some());
+    }
+
+    #[test]
+    fn where_nothing_was_changed_a_check_may_not_be_needed() {
+        use ToolStatus::{Ok, Refused};
+        let check = || ("check", false, Ok, json!({"passed": true}));
+        let change = |status| ("change", true, status, json!({}));
+        let must = MustCall {
+            tool: "check".into(),
+            fresh: true,
+            if_changed: true,
+        };
+        assert_eq!(not_called(&must, None), None);
+        for (calls, wanted) in [
+            (vec![("read", false, Ok, json!({}))], Called::Passed),
+            (vec![change(Refused)], Called::Passed),
+            (vec![change(Ok)], Called::Not),
+            (vec![change(Ok), check()], Called::Passed),
+            (vec![check(), change(Ok)], Called::Stale),
+        ] {
+            let trace = trace(&calls);
+            assert_eq!(called(&must, Some(&trace)), wanted, "{calls:?}");
+        }
     }
 }

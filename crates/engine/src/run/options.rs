@@ -59,8 +59,8 @@ pub trait Observer: Send {
     fn event(&mut self, record: &Record);
     /// The run is worked on from here: it was begun, or it is gone on with.
     fn goes_on(&mut self, _run: &str) {}
-    /// Text of a model's answer as it streams.
-    fn text(&mut self, _delta: &str) {}
+    /// Text of a model's answer as it streams. `spoken`: it is said to the user (`speak`); else it is an agent's word to the program.
+    fn text(&mut self, _delta: &str, _spoken: bool) {}
     /// Something the user should know that is no part of the run (a healed journal, an archived run).
     fn note(&mut self, _text: &str) {}
 }

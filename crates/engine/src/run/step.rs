@@ -408,16 +408,14 @@ impl<'a> Driver<'a> {
             rule: format!("claims: {}", c.claim),
             message: c.message,
         }));
-        let must = self.spec(step).and_then(|spec| spec.must_call.as_deref());
-        if let Some(must) = must
-            && let Some(message) = not_called(must, self.recorder.view.trace(&step.path))
-        {
-            refusals.push(PatchRefusal {
-                field: "answer".into(),
-                rule: "must_call".into(),
-                message,
-            });
-        }
+        let trace = self.recorder.view.trace(&step.path);
+        let musts = self.spec(step).into_iter().flat_map(|s| &s.must_call);
+        let uncalled = musts.filter_map(|must| not_called(must, trace));
+        refusals.extend(uncalled.map(|message| PatchRefusal {
+            field: "answer".into(),
+            rule: "must_call".into(),
+            message,
+        }));
         Ok((refusals, patch))
     }
 }

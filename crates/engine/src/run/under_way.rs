@@ -29,7 +29,14 @@ pub(super) struct UnderWay<'a> {
     came: VecDeque<(StepPath, Came)>,
     /// Whose words are shown while they come: of several at once nobody could read them.
     speaker: Option<StepPath>,
-    said: Arc<Mutex<Vec<String>>>,
+    said: Arc<Mutex<Vec<Piece>>>,
+}
+
+/// A piece of a model's words.
+pub(super) struct Piece {
+    pub text: String,
+    /// It is for the user.
+    pub spoken: bool,
 }
 
 impl<'a> UnderWay<'a> {
@@ -60,7 +67,7 @@ impl<'a> UnderWay<'a> {
     }
 
     /// The first that comes; None: nothing is waited for. `say` is given the words that come meanwhile.
-    pub async fn next(&mut self, mut say: impl FnMut(&str)) -> Option<(StepPath, Came)> {
+    pub async fn next(&mut self, mut say: impl FnMut(&Piece)) -> Option<(StepPath, Came)> {
         poll_fn(|cx| {
             self.poll(cx);
             let said = self.said.lock().map(|mut said| std::mem::take(&mut *said));
@@ -112,14 +119,16 @@ impl<'a> UnderWay<'a> {
 pub(super) struct Words {
     speech: Mutex<Speech>,
     /// None: nobody is shown them.
-    said: Option<Arc<Mutex<Vec<String>>>>,
+    said: Option<Arc<Mutex<Vec<Piece>>>>,
 }
 
 impl Words {
     pub fn take(&self, delta: &str) {
         let Some(said) = &self.said else { return };
         if let (Ok(mut speech), Ok(mut said)) = (self.speech.lock(), said.lock()) {
-            said.extend(speech.take(delta));
+            let spoken = speech.spoken.is_some();
+            let pieces = speech.take(delta).into_iter();
+            said.extend(pieces.map(|text| Piece { text, spoken }));
         }
     }
 }

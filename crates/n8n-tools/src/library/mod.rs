@@ -1,6 +1,7 @@
 //! The tools of what is known: skills, and what earlier runs learned. Any pack may offer them.
 
 mod answers;
+mod get_best_practices;
 mod load_skill;
 mod read_learning;
 mod read_skill_file;
@@ -23,6 +24,7 @@ pub struct Library {
 /// Every tool, sorted by name.
 fn table() -> Vec<Tool<Knowledge>> {
     vec![
+        get_best_practices::tool(),
         load_skill::tool(),
         read_learning::tool(),
         read_skill_file::tool(),

@@ -61,7 +61,7 @@ impl N8n {
                 View::Review => self.since_the_start(cx, &stored)?,
                 View::Summary | View::Full => None,
             };
-            return Ok(whole(stored, get.view, since));
+            return Ok(whole(stored, get.view, since, self.backend.place()));
         }
         // What is looked for must not tell what a hidden value holds, so it is looked for in what is shown.
         let shown = clean(cx.redactor, stored.workflow.to_value());
@@ -104,8 +104,12 @@ fn fits(workflow: &Workflow, view: View) -> bool {
     document(&longest_length_of_map) <= PAGE_BYTES || document(&written_length_of_map) <= PAGE_BYTES
 }
 
-fn whole(stored: Stored, view: View, since: Option<String>) -> Outcome {
+/// `place`: the address of the n8n that keeps it; None: it is a file.
+fn whole(stored: Stored, view: View, since: Option<String>, place: Option<&str>) -> Outcome {
     let mut content = head(&stored);
+    if let Some(place) = place {
+        content.insert("instance".into(), json!(place));
+    }
     match view {
         View::Full => {
             content.insert("workflow".into(), stored.workflow.into_value());

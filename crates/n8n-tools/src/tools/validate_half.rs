@@ -4,7 +4,7 @@
 use super::content::head;
 use super::findings::report;
 use super::n8n::N8n;
-use crate::arguments::{arguments, cursor, workflow_id};
+use crate::arguments::{arguments, cursor, text};
 use crate::capability as can;
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 arguments! {
     ValidateHalf {
-        required workflow_id: String = workflow_id();
+        optional workflow_id: Option<String> = text("its id; without it the one that was made in this turn");
         optional cursor: Option<String> = cursor();
     }
 }
@@ -59,9 +59,22 @@ impl Read for On<N8n, Configuration> {
     }
 }
 
+/// The one workflow that the run made.
+fn only<'a>(cx: &'a Cx<'_>) -> Option<&'a str> {
+    let mut made = cx.guards.log().created();
+    made.next().filter(|_| made.next().is_none())
+}
+
 impl N8n {
     async fn check_half(&self, cx: &mut Cx<'_>, asked: &ValidateHalf, half: Half) -> Answer {
-        let stored = self.stored(&asked.workflow_id).await?;
+        let Some(id) = asked.workflow_id.as_deref().or_else(|| only(cx)) else {
+            return Ok(Outcome::failed(
+                "which workflow is meant is not said, and this turn has not made just one",
+                "arguments",
+                "name it by its id",
+            ));
+        };
+        let stored = self.stored(id).await?;
         let of_half = |f: &Finding| rule(&f.code).is_some_and(|rule| rule.half == half);
         let mut findings = self.findings(&stored.workflow);
         findings.retain(of_half);

@@ -11,7 +11,8 @@ use crate::runs::Found;
 use crate::server::Server;
 use ag_ui::AgUi;
 use agentctl_engine::store::{Event, Record, Tail};
-use serde_json::{Map, Value, json};
+use agentctl_turns::Seen;
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -185,13 +186,7 @@ impl Form {
     fn told(&mut self, record: &Record, is_new: bool, attached: &Attached) -> Vec<Told> {
         match self {
             Form::Agentctl(_) if !is_new => Vec::new(),
-            Form::Agentctl(view) => {
-                let shown = shown(record, *view, attached).map(|(name, data)| Told {
-                    name: Some(name),
-                    data,
-                });
-                shown.into_iter().collect()
-            }
+            Form::Agentctl(view) => shown(record, *view, attached),
             Form::AgUi(ag_ui) => {
                 let all = ag_ui.told(record, is_new, attached).into_iter();
                 all.map(|data| Told { name: None, data }).collect()
@@ -211,41 +206,22 @@ impl Form {
     }
 }
 
-/// A record as a reader sees it; None: it is not for that one.
-fn shown(record: &Record, view: View, attached: &Attached) -> Option<(String, Value)> {
-    let mut line = record.line();
-    let kind = line.get("type").and_then(Value::as_str)?.to_owned();
+/// A record as a reader sees it: as one event, several or none.
+fn shown(record: &Record, view: View, attached: &Attached) -> Vec<Told> {
     if view == View::All {
-        return Some((kind, line));
+        let line = record.line();
+        let name = line.get("type").and_then(Value::as_str).map(str::to_owned);
+        return vec![Told { name, data: line }];
     }
-    let mut pick = |names: &[&str]| {
-        let Value::Object(all) = &mut line else {
-            return Value::Null;
-        };
-        let picked = names.iter().filter_map(|name| all.remove_entry(*name));
-        Value::Object(picked.collect::<Map<_, _>>())
-    };
-    Some(match &record.event {
-        Event::Said { attachment, .. } => {
-            let mut told = pick(&["text", "data"]);
-            if let (Some(place), Value::Object(told)) = (attachment, &mut told) {
-                told.insert("attachment".to_owned(), attached.of(Some(place)));
-            }
-            ("message".to_owned(), told)
+    let seen = agentctl_turns::seen(record).into_iter();
+    seen.map(|Seen { kind, mut data }| {
+        if let Some(place) = data.get_mut("attachment") {
+            *place = attached.of(place.clone().as_str());
         }
-        Event::ToolIntent { call, .. } => (
-            "tool".to_owned(),
-            json!({"name": call.name, "status": "running"}),
-        ),
-        Event::ToolFinished { result, .. } => (
-            "tool".to_owned(),
-            json!({"name": result.name, "status": result.status}),
-        ),
-        Event::QuestionAsked { question, .. } => (
-            "question".to_owned(),
-            json!({"id": question.id, "text": question.text, "options": question.options, "approval": question.approves.is_some()}),
-        ),
-        Event::RunEnded { .. } => ("done".to_owned(), pick(&["outcome", "message"])),
-        _ => return None,
+        Told {
+            name: Some(kind),
+            data: Value::Object(data),
+        }
     })
+    .collect()
 }
