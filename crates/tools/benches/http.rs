@@ -131,7 +131,7 @@ fn measure(c: &mut Criterion) {
     c.bench_function("http/request alone", |m| {
         m.iter(|| {
             runtime.block_on(async {
-                let client = reqwest::Client::builder().no_proxy().build().unwrap();
+                let client = agentctl_host::http::client().no_proxy().build().unwrap();
                 let answer = client.get(&url).send().await.unwrap();
                 let value: Value = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
                 assert_eq!(value.pointer("/result/total"), Some(&json!(12)));
