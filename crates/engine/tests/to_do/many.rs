@@ -6,8 +6,8 @@ use agentctl_base::question::Outcome;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{
-    Compare, RunSummary, Undo, UndoneHow, compare, list, report, resource_changes, show, undo,
-    unreadable, verify,
+    Compare, RunSummary, Undo, UndoneHow, compare, list, means, report, resource_changes, show,
+    undo, unreadable, verify, verify_all,
 };
 use agentctl_engine::store::{RunPaths, StateFile};
 use agentctl_engine::testkit::journals::write_run;
@@ -72,6 +72,40 @@ fn what_is_kept_of_runs_tells_what_their_journals_tell() {
     assert!(kept.0.iter().all(|run| run.resources == ["chores"]));
     // Two by each run; between two runs the list was another.
     assert_eq!(kept.1.len(), 2 * 21 + 20);
+}
+
+/// With what a run goes on is not taken from one whose journal was changed, though it is as long as it was and of the same time.
+#[test]
+fn limits_and_models_are_kept_and_not_believed_of_another_journal() {
+    let house = many(1);
+    let run = "20300101-000000-0000";
+    let of_run = || means(&house.project, Some(run));
+    let read = of_run().unwrap();
+    assert!(read.is_some());
+    list(&house.project).unwrap();
+    assert!(house.project.run(run).unwrap().checkpoint().exists());
+    assert_eq!(of_run().unwrap(), read);
+    let journal = house.project.run(run).unwrap().journal();
+    let time = fs::metadata(&journal).unwrap().modified().unwrap();
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replacen("Chores", "Choser", 1)).unwrap();
+    changed_at(&journal, time);
+    assert_eq!(list(&house.project).unwrap().len(), 2);
+    of_run().unwrap_err();
+}
+
+#[test]
+fn many_runs_are_verified_together_and_each_is_told_in_its_place() {
+    let house = many(40);
+    let runs = house.project.run_ids().unwrap();
+    let journal = house.project.run(&runs[30]).unwrap().journal();
+    let text = fs::read_to_string(&journal).unwrap();
+    fs::write(&journal, text.replacen("Chores", "Choser", 1)).unwrap();
+    let verified = verify_all(&house.project, &parse, &runs).into_iter();
+    let told: Vec<Option<String>> = verified.map(|v| Some(v.ok()?.run_id)).collect();
+    let mut expected: Vec<Option<String>> = runs.into_iter().map(Some).collect();
+    expected[30] = None;
+    assert_eq!(told, expected);
 }
 
 /// Each journal is broken in a way that cannot be seen without reading it: who lists runs does not see it, and `verify` does.
