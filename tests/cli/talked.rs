@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 const RENEW: &str = "if that is meant: RENEW_CONVERSATIONS=1 cargo test --test cli";
 /// With its phases, a conversation needs at most so many of the input tokens that it needs with one agent, in percent.
-const SHARE: u64 = 60;
+const SHARE: u64 = 61;
 
 /// How a conversation is led: the name of its recordings, and the settings of the pack.
 const WAYS: [(&str, &str); 2] = [
