@@ -66,7 +66,7 @@ impl<'a> Seen<'a> {
             _ => false,
         };
         let at = self.messages.iter().position(of_last)?;
-        Some(Seen::new(self.messages.get(at + 1..)?))
+        Some(Seen::new(self.messages.get(at + 1..)?, self.tools))
     }
     /// Every call of a tool with its result, in order.
     pub fn calls(&self, tool: &str) -> Vec<(Value, &'a ToolResult)> {
