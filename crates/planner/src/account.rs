@@ -8,6 +8,7 @@ mod evidence;
 mod frames;
 mod local;
 mod part;
+mod unsound;
 
 use crate::chart::{Chart, Item, What, chart};
 use crate::compile::{Compiled, Made};
@@ -79,6 +80,7 @@ impl Account {
     pub(crate) fn without_gaps(mut self, unread: &[String], built: &Compiled) -> Self {
         self.leaves_out(unread);
         self.leaves_out(&built.gaps);
+        self.leaves_out(&unsound::unsound(built));
         self
     }
 
@@ -193,6 +195,10 @@ pub(crate) fn account_but(
             Some(time) => Some((VALUE, found(evidence.time(&time.means)))),
             None if names.contains(&i) && item.verb().is_some() => {
                 let named = evidence.word(&item.text, chart.language);
+                Some((VALUE, found(named)))
+            }
+            None if names_a_container(&chart, i) => {
+                let named = evidence.names(&item.text).then(|| "value".to_owned());
                 Some((VALUE, found(named)))
             }
             None => judged(&chart, i, item, &evidence, &unused).map(|(weight, fate)| {
@@ -320,6 +326,10 @@ fn judged(
                 Some((PREDICATE, frames::verb(sense, negated, evidence)))
             }
             Class::Noun => noun(sense, item, chart, evidence),
+            Class::Adjective if stands_for_a_state(chart, at) => {
+                let by = evidence.state(&sense.concept, &item.text, chart.language);
+                Some((VALUE, found(by)))
+            }
             Class::Adjective => adjective(sense, item, chart, evidence),
         },
     }
@@ -385,6 +395,37 @@ fn noun(
         fate
     };
     Some((NOUN, fate))
+}
+
+/// "the collection logs", "en la lista Pendiente": a word between the noun of what holds things and the end of the phrase is its
+/// name, whatever else it means.
+fn names_a_container(chart: &Chart, at: usize) -> bool {
+    let item = chart.item(at);
+    let may_name = match &item.what {
+        What::Unknown => true,
+        What::Word(sense) => match sense.class {
+            Class::Noun => true,
+            Class::Verb => sense.form != "base",
+            Class::Adjective => item.text.len() > 1,
+            Class::Function => false,
+        },
+        _ => false,
+    };
+    let before = at.checked_sub(1).map(|i| chart.item(i));
+    let holds = before.and_then(Item::noun);
+    let holds = holds.is_some_and(|n| n.kind() == "container" && n.form == "one");
+    let ends = chart.items.get(at + 1).is_none_or(|next| {
+        let function = |s: &crate::lex::Sense| s.class == Class::Function;
+        next.stops() || matches!(&next.what, What::Word(sense) if function(sense))
+    });
+    may_name && holds && ends
+}
+
+/// "records with status Ready": right behind the name of a state, a word is its value, whatever else it means.
+fn stands_for_a_state(chart: &Chart, at: usize) -> bool {
+    let before = at.checked_sub(1).map(|i| chart.item(i));
+    let noun = before.and_then(|item| item.noun());
+    noun.is_some_and(|n| matches!(n.concept.as_str(), "status" | "priority" | "label"))
 }
 
 fn adjective(

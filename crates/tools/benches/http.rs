@@ -116,6 +116,8 @@ fn tools() -> Tools {
         agents: BTreeMap::new(),
         packs: None,
         root: None,
+        engine: None,
+        reader: None,
         folder: None,
     };
     Tools::new([&tool()], Arc::default(), surroundings)

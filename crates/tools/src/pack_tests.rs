@@ -64,6 +64,8 @@ fn tools(name: &str, packs: Option<Arc<Scripted>>) -> Tools {
         agents: Default::default(),
         packs: packs.map(|packs| packs as Arc<dyn Packs>),
         root: None,
+        engine: None,
+        reader: None,
         folder: None,
     };
     Tools::new([&declared(name)], Arc::default(), surroundings)

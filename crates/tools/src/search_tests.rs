@@ -73,6 +73,7 @@ pub(crate) fn surroundings() -> Surroundings {
         servers: None,
         workflows: None,
         agents: Default::default(),
+        packs: None,
         root: None,
         folder: None,
         engine: None,

@@ -162,7 +162,8 @@ mod tests {
                 id: "c".into(),
                 name: name.into(),
                 arguments: "{\"secret\": 1}".into(),
-            },
+            }
+            .into(),
             decision: Decision::Allow { rule: "r".into() },
             mutates: true,
             expect: None,
@@ -186,7 +187,8 @@ mod tests {
                 name: "add_nodes".into(),
                 status: ToolStatus::Ok,
                 content,
-            },
+            }
+            .into(),
             change,
         };
         let change = Change {

@@ -51,10 +51,10 @@ const ASK: [&str; 4] = ["exists", "notExists", "empty", "notEmpty"];
 /// Nodes in a row that hand on, at most.
 const DEEPEST: usize = 20;
 
-/// `$json.name` and `$json["name"]`, and what stands behind.
+/// `$json.name` and `$json["name"]`, the same of a node that is named (`$('Name').item.json.name`), and what stands behind.
 static READS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r#"(?:^|[^\w$.])\$json(?:\.([A-Za-z_$][\w$]*)|\[\s*(?:"([^"]+)"|'([^']+)')\s*\])\s*(\()?"#,
+        r#"(?:(?:^|[^\w$.])\$json|\$\(\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\)\.(?:item|first\(\)|last\(\))\.json)(?:\.([A-Za-z_$][\w$]*)|\[\s*(?:"([^"]+)"|'([^']+)')\s*\])\s*(\()?"#,
     )
     .ok()
 });
@@ -76,21 +76,28 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
         if node.is_sub_node() || !subject.served.of_node(node.index).is_empty() {
             continue;
         }
-        let Some(fields) = arriving(subject, node, &pinned, 0) else {
-            continue;
-        };
+        let own = arriving(subject, node, &pinned, 0);
         let mut said = BTreeSet::new();
         leaves::each(node, &mut |leaf| {
             if !leaf.is_expression() || leaf.is_code() || asks(node, leaf.pointer) {
                 return;
             }
             for code in template::code(leaf.text.get(1..).unwrap_or_default()) {
-                for read in reads(code) {
-                    if !fields.contains(&read)
-                        && said.insert((leaf.pointer.to_owned(), read.clone()))
-                    {
+                for (of, read) in reads(code) {
+                    let (fields, before) = match &of {
+                        None => (own.clone(), before(subject, node)),
+                        Some(name) => {
+                            let other = subject.named(name).and_then(|at| subject.nodes.get(at));
+                            let made = other.and_then(|o| made(subject, o, &pinned, 0));
+                            (made, name.clone())
+                        }
+                    };
+                    let Some(fields) = fields.filter(|fields| !fields.contains(&read)) else {
+                        continue;
+                    };
+                    if said.insert((leaf.pointer.to_owned(), of, read.clone())) {
                         let draft = rules::FIELD_NOT_THERE
-                            .at(leaf.pointer, message(subject, node, &read, &fields));
+                            .at(leaf.pointer, message(&before, &read, &fields));
                         report.node(node, draft.key(read));
                     }
                 }
@@ -99,10 +106,14 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
     }
 }
 
-fn message(subject: &Subject, node: &NodeView, read: &str, fields: &Fields) -> String {
+/// The name of a node that hands its items on to this one.
+fn before(subject: &Subject, node: &NodeView) -> String {
     let before = subject.main_before.of_node(node.index).first();
     let before = before.and_then(|at| subject.nodes.get(*at));
-    let name = before.and_then(|n| n.name).unwrap_or_default();
+    before.and_then(|n| n.name).unwrap_or_default().to_owned()
+}
+
+fn message(before: &str, read: &str, fields: &Fields) -> String {
     let in_body = fields.contains("body") && fields.contains("headers");
     let instead = if in_body {
         format!("what was sent is at $json.body.{read}")
@@ -112,7 +123,7 @@ fn message(subject: &Subject, node: &NodeView, read: &str, fields: &Fields) -> S
         let known: Vec<&str> = fields.iter().map(String::as_str).take(8).collect();
         format!("it has {}", known.join(", "))
     };
-    format!("reads $json.{read}, which the item from {name:?} cannot have: {instead}")
+    format!("reads $json.{read}, which the item from {before:?} cannot have: {instead}")
 }
 
 /// The fields of the items that arrive; None: not known.
@@ -170,6 +181,7 @@ fn made(
             Some(own)
         }
         "n8n-nodes-base.aggregate" => of_aggregate(node),
+        "n8n-nodes-base.summarize" => of_summarize(node),
         _ => None,
     }
 }
@@ -213,11 +225,53 @@ fn of_set(node: &NodeView, version: f64) -> Option<(Fields, bool)> {
 
 fn of_aggregate(node: &NodeView) -> Option<Fields> {
     let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
-    let name = match text("aggregate")? {
-        "aggregateAllItemData" => top(text("destinationFieldName")?)?,
-        _ => return None,
-    };
-    Some(Fields::from([name]))
+    if text("aggregate")? == "aggregateAllItemData" {
+        return Some(Fields::from([top(text("destinationFieldName")?)?]));
+    }
+    let list = node.filled.get("fieldsToAggregate")?;
+    let mut names = Fields::new();
+    for field in list.get("fieldToAggregate")?.as_array()? {
+        let of = |key: &str| field.get(key).and_then(Value::as_str);
+        let renamed = field.get("renameField") == Some(&Value::Bool(true));
+        let name = of(if renamed { "outputFieldName" } else { "fieldToAggregate" })?;
+        names.insert(top(name)?);
+        // A path gives its last name.
+        names.extend(name.rsplit('.').next().map(str::to_owned));
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+/// How the node writes what it did to a field before the field's name.
+const SUMS: [&str; 8] = [
+    "appended_",
+    "average_",
+    "concatenated_",
+    "count_",
+    "unique_count_",
+    "max_",
+    "min_",
+    "sum_",
+];
+
+fn of_summarize(node: &NodeView) -> Option<Fields> {
+    let split = node.filled.get("fieldsToSplitBy").and_then(Value::as_str);
+    let mut names = Fields::new();
+    let split = split.unwrap_or_default().split(',').map(str::trim);
+    for name in split.filter(|name| !name.is_empty()) {
+        names.insert(top(name)?);
+        names.insert(name.replace([' ', '.'], "_"));
+        names.extend(name.rsplit('.').next().map(str::to_owned));
+    }
+    let list = node.filled.get("fieldsToSummarize")?;
+    let list = list.get("values")?.as_array()?;
+    for value in list {
+        let name = value.get("field")?.as_str()?;
+        top(name)?;
+        let name = name.replace([' ', '.'], "_");
+        names.extend(SUMS.iter().map(|sum| format!("{sum}{name}")));
+    }
+    // Nothing is summed up: the node is not set up yet.
+    (!list.is_empty()).then_some(names)
 }
 
 /// The key that a name with dots stands below; None: it is computed.
@@ -227,8 +281,8 @@ fn top(name: &str) -> Option<String> {
     fixed.then(|| first.to_owned())
 }
 
-/// The fields that a piece of code reads of its item, where it does not reckon with their absence.
-fn reads(code: &str) -> Vec<String> {
+/// The fields that a piece of code reads, where it does not reckon with their absence: of its item, or of a node's that it names.
+fn reads(code: &str) -> Vec<(Option<String>, String)> {
     let (Some(reads), Some(meant)) = (READS.as_ref(), MEANT.as_ref()) else {
         return Vec::new();
     };
@@ -237,10 +291,16 @@ fn reads(code: &str) -> Vec<String> {
     }
     let found = reads
         .captures_iter(code)
-        .filter(|found| found.get(4).is_none());
+        .filter(|found| found.get(6).is_none());
     found
-        .filter_map(|found| found.get(1).or(found.get(2)).or(found.get(3)))
-        .map(|name| name.as_str().to_owned())
+        .filter_map(|found| {
+            let node = found.get(1).or(found.get(2));
+            let name = found.get(3).or(found.get(4)).or(found.get(5))?;
+            Some((
+                node.map(|node| node.as_str().to_owned()),
+                name.as_str().to_owned(),
+            ))
+        })
         .collect()
 }
 
@@ -269,7 +329,15 @@ mod tests {
 
     #[test]
     fn plain_reads_are_found_and_careful_ones_are_not() {
-        let found = |code: &str| reads(code).join(",");
+        let told = |(node, name): (Option<String>, String)| match node {
+            Some(node) => format!("{node}:{name}"),
+            None => name,
+        };
+        let found = |code: &str| reads(code).into_iter().map(told).collect::<Vec<_>>().join(",");
+        assert_eq!(
+            found(" $('A b').item.json.c + $(\"D\").first().json['e f'] "),
+            "A b:c,D:e f"
+        );
         assert_eq!(
             found(" $json.name + $json['a b'] + $json[\"c\"].d "),
             "name,a b,c"

@@ -201,8 +201,8 @@ impl Evidence {
     fn parameter(&mut self, key: &str, value: &Value, node: &str) {
         self.words_of(key, node);
         match value {
-            // The request itself, put into a text, shows nothing of what is done with it.
-            Value::String(text) if self.repeats(text) => {}
+            // The request itself, put into a text, shows nothing of what is done with it, nor does what is still to be filled in.
+            Value::String(text) if self.repeats(text) || super::unsound::is_open(text) => {}
             Value::String(text) => {
                 self.words_of(text, node);
                 if text.contains("://") {
@@ -347,6 +347,11 @@ impl Evidence {
                 .cloned()
                 .unwrap_or_else(|| "word".to_owned())
         })
+    }
+
+    /// What holds a word in a value that is no expression.
+    pub(super) fn plainly(&self, word: &str) -> Option<String> {
+        self.plain.get(word).cloned()
     }
 
     /// Whether the parameters hold all words of a name, as they stand there.

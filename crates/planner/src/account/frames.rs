@@ -58,6 +58,20 @@ pub(crate) fn asks_for_a_step(sense: &Sense) -> bool {
     first.is_some_and(|f| f.acts != "none" && !f.shown_by.contains(&"any"))
 }
 
+/// Whether an operation of this name destroys something. A query may do anything, and its text says what.
+pub(super) fn destroys(operation: &str) -> bool {
+    let operation = operation.to_lowercase();
+    if operation == "executequery" {
+        return false;
+    }
+    let destroying = FRAMES.values().filter(|f| f.acts == "destroys");
+    let mut tokens = destroying.flat_map(|f| &f.shown_by);
+    tokens.any(|t| {
+        let of = t.strip_prefix("op=").map(str::to_lowercase);
+        of.is_some_and(|op| operation.starts_with(&op))
+    })
+}
+
 pub(crate) fn frame(name: &str) -> Option<&'static Frame> {
     FRAMES.get(name)
 }
@@ -86,6 +100,10 @@ pub(super) fn verb(sense: &Sense, negated: bool, evidence: &Evidence) -> Fate {
     }
     if sense.says.is_empty() {
         return context("helps another verb");
+    }
+    // A field that has the verb for its name does nothing; an event, or a choice, may.
+    if asks_for_a_step(sense) {
+        return found(evidence.plainly(&sense.concept));
     }
     evidence
         .word(&sense.concept, "en")

@@ -248,11 +248,16 @@ impl Draft<'_> {
             Verb::Get | Verb::GetMany | Verb::Search | Verb::Query | Verb::Download => "select",
             Verb::Update | Verb::Set => "update",
             Verb::Upsert => "upsert",
+            Verb::Delete | Verb::Remove if call.short == "microsoftSql" => "delete",
             Verb::Delete | Verb::Remove => "deleteTable",
             Verb::Run => "executeQuery",
             _ => "insert",
         };
         if call.short == "googleBigQuery" {
+            if operation == "deleteTable" {
+                // Its operations insert rows and run queries; a query that deletes is nothing to guess.
+                self.gap(call.said);
+            }
             self.big_query(at, operation, table.as_deref(), args, params);
             return;
         }
@@ -375,6 +380,12 @@ impl Draft<'_> {
             .and_then(Value::as_str)
             .unwrap_or("")
             .to_owned();
+        if matches!(call.short, "mongoDb") || is_sql(call.short) {
+            if matches!(operation.as_str(), "delete" | "deleteTable") {
+                self.doomed_rows(at, call, facts, args, params);
+                return;
+            }
+        }
         if call.short == "mongoDb" {
             self.mongo_after(at, &operation, args, params);
             return;
@@ -480,7 +491,7 @@ impl Draft<'_> {
     }
 
     /// A field of the data at hand that identifies things: what a lookup without a condition goes by.
-    fn key_at_hand(&self, at: &At) -> Option<(String, String)> {
+    pub(super) fn key_at_hand(&self, at: &At) -> Option<(String, String)> {
         let subject = self.subject(at)?;
         let origin = self.origins.get(subject)?;
         let keys = [
@@ -500,7 +511,7 @@ impl Draft<'_> {
     }
 
     /// Conditions of a lookup: column and value.
-    fn sql_filters(&mut self, at: &At, args: &mut Vec<Arg>) -> Vec<(String, Value)> {
+    pub(super) fn sql_filters(&mut self, at: &At, args: &mut Vec<Arg>) -> Vec<(String, Value)> {
         let mut filters = Vec::new();
         args.retain(|a| {
             let column = match &a.role {
@@ -564,23 +575,7 @@ impl Draft<'_> {
             "find" => {
                 let filters = self.sql_filters(at, args);
                 if !filters.is_empty() {
-                    let body: Vec<String> = filters
-                        .iter()
-                        .map(|(column, value)| {
-                            let text = value.as_str().unwrap_or("");
-                            match text.strip_prefix('=') {
-                                Some(inner) => format!("\"{column}\": \"{inner}\""),
-                                None => format!("\"{column}\": {value}"),
-                            }
-                        })
-                        .collect();
-                    let joined = format!("{{ {} }}", body.join(", "));
-                    let text = if joined.contains("{{") {
-                        format!("={joined}")
-                    } else {
-                        joined
-                    };
-                    params.insert("query".into(), json!(text));
+                    params.insert("query".into(), mongo_query(&filters));
                 }
             }
             _ => {}
@@ -637,6 +632,25 @@ impl Draft<'_> {
         } else {
             Some(fields)
         }
+    }
+}
+
+/// Documents whose fields have these values, as MongoDB asks for them.
+pub(super) fn mongo_query(filters: &[(String, Value)]) -> Value {
+    let body: Vec<String> = filters
+        .iter()
+        .map(|(column, value)| {
+            let text = value.as_str().unwrap_or("");
+            match text.strip_prefix('=') {
+                Some(inner) => format!("\"{column}\": \"{inner}\""),
+                None => format!("\"{column}\": {value}"),
+            }
+        })
+        .collect();
+    let joined = format!("{{ {} }}", body.join(", "));
+    match joined.contains("{{") {
+        true => json!(format!("={joined}")),
+        false => json!(joined),
     }
 }
 

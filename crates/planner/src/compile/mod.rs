@@ -14,6 +14,7 @@ mod crm;
 mod data;
 mod database;
 mod devices;
+mod doomed;
 mod draft;
 mod excel;
 pub(crate) mod existing;

@@ -312,8 +312,19 @@ pub(crate) fn is_astray(node: &str, parameter: &str, value: &Value) -> bool {
     let phones = slots().iter().filter(|slot| slot.literals == ["phone"]);
     let mut places = phones.flat_map(|slot| &slot.paths);
     let is_place = places.any(|(of, path)| *path == parameter && of.is_none_or(|of| of == node));
-    let is_mail = |text: &String| text.contains('@') && !text.starts_with(['=', '<']);
+    let is_mail = |text: &String| match text.strip_prefix('=') {
+        Some(read) => reads_mail(read),
+        None => text.contains('@') && !text.starts_with('<'),
+    };
     is_place && held(value).iter().any(is_mail)
+}
+
+/// Whether an expression gives a field that holds an address of mail, by its name.
+fn reads_mail(expression: &str) -> bool {
+    let inner = expression.trim().trim_start_matches("{{").trim_end_matches("}}");
+    let name = inner.trim().trim_end_matches(['\'', '"', ']']);
+    let name = name.rsplit(['.', '\'', '"', '[']).next().unwrap_or(name);
+    name.to_lowercase().contains("mail")
 }
 
 /// What a place holds: a text, or a locator's value and the name that is shown for it.

@@ -57,6 +57,36 @@ fn what_no_step_came_of_is_missing() {
             "When an email arrives whose subject has the word invoice, post it to Slack #finance",
             "whose",
         ),
+        // A total for each of several, where what is collected holds none.
+        (
+            "Every Friday at 17:00 send the sum of hours per person from the Google Sheet Timesheet to Slack #payroll",
+            "sum of hours per person",
+        ),
+        // One mail for each customer, read from an item that has collected them all.
+        (
+            "Every day at 8 read the overdue invoices from Airtable base Books table Invoices as one list and mail a reminder to each customer at their email",
+            "mail",
+        ),
+        // A name behind a noun of what holds things, which is another word too.
+        (
+            "Every night remove documents from the MongoDB collection logs that are older than 90 days",
+            "logs",
+        ),
+        // A value behind the name of a state, which means nothing elsewhere.
+        (
+            "Every Friday at 16:00 read the Airtable base Work table Tasks for records with status Ready and send one digest to Slack #team",
+            "ready",
+        ),
+        // Something that is deleted, and nothing says which one.
+        (
+            "When a Calendly invitee cancels, delete the Google Calendar event and inform Slack #sales",
+            "delete the Google Calendar event",
+        ),
+        // A message to a telephone number that would go to an address of mail.
+        (
+            "When a Stripe payment fails, send the customer an SMS with Twilio and create a Zendesk ticket",
+            "SMS",
+        ),
     ];
     for (request, words) in cases {
         let missing = account(request).missing;
@@ -173,4 +203,33 @@ fn a_welcome_mail_is_no_dump_of_data() {
     assert_eq!(said["subject"], "Thank you");
     assert_eq!(said["toEmail"], "={{ $json.Email }}");
     assert!(said["text"].as_str().unwrap().starts_with("Thank you!"));
+}
+
+/// Rows are deleted by what is known of them; where nothing is known, the step is not told and nothing stands for "all of them".
+#[test]
+fn no_table_is_emptied() {
+    let deleted = |request: &str| {
+        let plan = read(request, &ReadContext::default()).plan;
+        let built = compile(&plan, Catalog::embedded());
+        let deletes = |p: &serde_json::Map<String, serde_json::Value>| {
+            let operation = p.get("operation").and_then(|o| o.as_str());
+            operation.is_some_and(|o| o.starts_with("delete"))
+        };
+        let nodes = built.workflow.nodes.iter().filter_map(|n| n.parameters());
+        let conditions = nodes.filter(|p| deletes(p)).map(|p| {
+            let by = p.get("where").or(p.get("query"));
+            by.map(ToString::to_string).unwrap_or_default()
+        });
+        (conditions.collect::<Vec<_>>(), account_of_plan(request, &plan, &built))
+    };
+    for (request, by) in [
+        ("Once a week delete rows in Postgres table sessions older than 30 days", "{{ $json.id }}"),
+        ("Once a week delete rows in the MySQL table sessions older than 30 days", "{{ $json.id }}"),
+        ("Every night delete documents older than 90 days from MongoDB", "{{ $json._id }}"),
+        ("When a webhook sends us a user_id, delete the user with this user_id from the Postgres table users", "user_id"),
+    ] {
+        let (conditions, account) = deleted(request);
+        let known = conditions.iter().all(|c| c.contains(by));
+        assert!(known && (!conditions.is_empty() || !account.complete()), "{request}: {conditions:?}");
+    }
 }
