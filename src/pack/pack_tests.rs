@@ -124,7 +124,7 @@ fn every_mistake_is_reported_in_one_pass_with_its_line() {
 fn a_loosening_project_policy_needs_the_flag() {
     let dir = project(&[(
         "agents/policy.yaml",
-        "roles:\n  qa: [list-workflows, read-executions, create-workflow]\n",
+        "roles:\n  qa: [list-workflows, get-workflow, validate-final, read-executions, create-workflow]\n",
     )]);
     assert!(
         load(dir.path(), &LoadOptions::all())
@@ -143,7 +143,13 @@ fn a_loosening_project_policy_needs_the_flag() {
     assert_eq!(pack.policy.loosened(), ["qa would get create-workflow"]);
     assert_eq!(
         pack.agents.get("qa").unwrap().tools,
-        ["get_execution", "list_executions", "list_workflows"]
+        [
+            "get_execution",
+            "get_workflow",
+            "list_executions",
+            "list_workflows",
+            "validate_workflow"
+        ]
     );
 }
 

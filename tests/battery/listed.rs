@@ -49,6 +49,8 @@ fn the_page_lists_every_case_with_its_test_or_the_reason_why_not() {
             Some(names) if names.iter().all(|name| last.contains(name.as_str())) => {}
             Some(names) => wrong.push(format!("{number}: the row must name {names:?}")),
             None if last.starts_with("not yet: ") || last.starts_with("live suite: ") => {}
+            // What only its own crate can play.
+            None if last.starts_with("`cargo test -p agentctl-") => {}
             None => wrong.push(format!("{number}: neither a test nor a reason")),
         }
     }

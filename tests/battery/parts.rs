@@ -17,7 +17,7 @@ fn case_386_a_builder_sets_no_values_and_a_configurator_touches_what_the_message
     bench.guards.observe(&begun("Node 3 should count to five."));
     block_on(async {
         let whole = json!({"workflow_id": "orders"});
-        bench.ok("builder", "get_workflow", whole.clone()).await;
+        bench.ok("discovery", "get_workflow", whole.clone()).await;
         let before = backend.writes();
         let node = |more: serde_json::Value| {
             let mut node = json!({"name": "Post", "type": "n8n-nodes-base.httpRequest"});
@@ -70,7 +70,7 @@ fn case_386_a_builder_sets_no_values_and_a_configurator_touches_what_the_message
             "guard.structure_only"
         );
 
-        bench.ok("configurator", "get_workflow", whole).await;
+        bench.ok("discovery", "get_workflow", whole).await;
         let set = |node: &str| json!({"workflow_id": "orders", "nodes": [{"node": node, "parameters": {"x": 5}}]});
         let rule = bench
             .refused("configurator", "update_node_parameters", set("Node 7"))

@@ -212,7 +212,7 @@ fn agents_skills_and_doctor_answer() {
     let skills = project
         .run(&["skills", "list", "--output-format", "json"])
         .json();
-    assert_eq!(skills["skills"].as_array().unwrap().len(), 7);
+    assert_eq!(skills["skills"].as_array().unwrap().len(), 8);
     assert!(
         project
             .run(&["skills", "show", "n8n-expression-syntax"])

@@ -127,10 +127,7 @@ fn a_command_asks_again_twenty_times_and_no_more() {
     for turn in 0..5 {
         script.extend((0..4).map(|_| wait()));
         script.push(openai(Says {
-            calls: &[(
-                "search_learnings",
-                &format!("{{\"query\": \"slack {turn}\"}}"),
-            )],
+            calls: &[("load_skill", &format!("{{\"name\": \"slack {turn}\"}}"))],
             ..Says::default()
         }));
     }

@@ -236,7 +236,7 @@ fn a_waiver_holds_until_its_day_and_a_broken_one_stops_everything() {
 #[test]
 fn fixes_are_shown_or_written_and_the_rest_is_reported() {
     let project = Project::new();
-    let before = workflow("https://x.test/{{ $json.id }}");
+    let before = workflow("https://x.test/{{ $json.body.id }}");
     project.write("w/a.json", &before);
     let shown = project.run(&["qa", "w", "--fix", "--dry-run"]);
     assert_eq!(
@@ -255,8 +255,8 @@ fn fixes_are_shown_or_written_and_the_rest_is_reported() {
                0
              ],
              "parameters": {
-      -        "url": "https://x.test/{{ $json.id }}"
-      +        "url": "=https://x.test/{{ $json.id }}"
+      -        "url": "https://x.test/{{ $json.body.id }}"
+      +        "url": "=https://x.test/{{ $json.body.id }}"
              }
            }
          ],
@@ -265,7 +265,7 @@ fn fixes_are_shown_or_written_and_the_rest_is_reported() {
     "#);
     assert_eq!(
         std::fs::read_to_string(project.file("w/a.json")).unwrap(),
-        workflow("=https://x.test/{{ $json.id }}")
+        workflow("=https://x.test/{{ $json.body.id }}")
     );
     assert_eq!(project.run(&["qa", "-", "--fix"]).code, 2);
 }

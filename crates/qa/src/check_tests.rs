@@ -189,7 +189,7 @@ fn codes_are_chosen_by_name_or_family() {
 
 #[test]
 fn fixes_change_only_their_lines_and_what_our_reading_leaves_out_stays() {
-    let text = "{\n\t\"name\": \"W\", \"nodes\": [\n\t\t{\"id\": \"h\", \"name\": \"Hook\", \"type\": \"n8n-nodes-base.webhook\", \"typeVersion\": 2, \"position\": [0, 0], \"parameters\": {\"path\": \"x\"}},\n\t\t{\"id\": \"a\", \"name\": \"Ask\", \"type\": \"n8n-nodes-base.httpRequest\", \"typeVersion\": 4.2, \"position\": [0, 0],\n\t\t \"parameters\": {\"url\": \"https://x.test/{{ $json.id }}\"}}\n\t],\n\t\"connections\": {\"Hook\": {\"main\": [[{\"node\": \"Ask\", \"type\": \"main\", \"index\": 0, \"note\": \"mine\"}]]}}\n}\n";
+    let text = "{\n\t\"name\": \"W\", \"nodes\": [\n\t\t{\"id\": \"h\", \"name\": \"Hook\", \"type\": \"n8n-nodes-base.webhook\", \"typeVersion\": 2, \"position\": [0, 0], \"parameters\": {\"path\": \"x\"}},\n\t\t{\"id\": \"a\", \"name\": \"Ask\", \"type\": \"n8n-nodes-base.httpRequest\", \"typeVersion\": 4.2, \"position\": [0, 0],\n\t\t \"parameters\": {\"url\": \"https://x.test/{{ $json.body.id }}\"}}\n\t],\n\t\"connections\": {\"Hook\": {\"main\": [[{\"node\": \"Ask\", \"type\": \"main\", \"index\": 0, \"note\": \"mine\"}]]}}\n}\n";
     let (dir, sources) = folder(&[("a.json", text.to_owned())]);
     let mut check = check(None, &[], dir.path());
     check.fix = FixMode::Show;

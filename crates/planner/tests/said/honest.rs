@@ -64,8 +64,8 @@ fn what_no_step_came_of_is_missing() {
         ),
         // One mail for each customer, read from an item that has collected them all.
         (
-            "Every day at 8 read the overdue invoices from Airtable base Books table Invoices as one list and mail a reminder to each customer at their email",
-            "mail",
+            "Jeden Morgen um 8 Uhr die überfälligen Rechnungen aus Airtable lesen und jedem Kunden eine Erinnerung mailen",
+            "mailen",
         ),
         // A name behind a noun of what holds things, which is another word too.
         (
@@ -75,7 +75,7 @@ fn what_no_step_came_of_is_missing() {
         // A value behind the name of a state, which means nothing elsewhere.
         (
             "Every Friday at 16:00 read the Airtable base Work table Tasks for records with status Ready and send one digest to Slack #team",
-            "ready",
+            "Ready",
         ),
         // Something that is deleted, and nothing says which one.
         (
@@ -220,16 +220,34 @@ fn no_table_is_emptied() {
             let by = p.get("where").or(p.get("query"));
             by.map(ToString::to_string).unwrap_or_default()
         });
-        (conditions.collect::<Vec<_>>(), account_of_plan(request, &plan, &built))
+        (
+            conditions.collect::<Vec<_>>(),
+            account_of_plan(request, &plan, &built),
+        )
     };
     for (request, by) in [
-        ("Once a week delete rows in Postgres table sessions older than 30 days", "{{ $json.id }}"),
-        ("Once a week delete rows in the MySQL table sessions older than 30 days", "{{ $json.id }}"),
-        ("Every night delete documents older than 90 days from MongoDB", "{{ $json._id }}"),
-        ("When a webhook sends us a user_id, delete the user with this user_id from the Postgres table users", "user_id"),
+        (
+            "Once a week delete rows in Postgres table sessions older than 30 days",
+            "{{ $json.id }}",
+        ),
+        (
+            "Once a week delete rows in the MySQL table sessions older than 30 days",
+            "{{ $json.id }}",
+        ),
+        (
+            "Every night delete documents older than 90 days from MongoDB",
+            "{{ $json._id }}",
+        ),
+        (
+            "When a webhook sends us a user_id, delete the user with this user_id from the Postgres table users",
+            "user_id",
+        ),
     ] {
         let (conditions, account) = deleted(request);
         let known = conditions.iter().all(|c| c.contains(by));
-        assert!(known && (!conditions.is_empty() || !account.complete()), "{request}: {conditions:?}");
+        assert!(
+            known && (!conditions.is_empty() || !account.complete()),
+            "{request}: {conditions:?}"
+        );
     }
 }
