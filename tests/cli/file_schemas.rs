@@ -174,6 +174,10 @@ fn the_keys_of_settings_are_those_that_the_program_takes() {
             "[prices.\"a::b\"]\nzzqxzz = 1",
         ),
         ("/properties/n8n", "[n8n]\nzzqxzz = 1"),
+        (
+            "/properties/targets/additionalProperties",
+            "[targets.x]\nzzqxzz = 1",
+        ),
         ("/properties/packs", "[packs]\nzzqxzz = 1"),
         ("/properties/sessions", "[sessions]\nzzqxzz = 1"),
         ("/properties/serve", "[serve]\nzzqxzz = 1"),
@@ -192,6 +196,7 @@ fn the_keys_of_settings_are_those_that_the_program_takes() {
             "[serve.clients.a.signature]\nzzqxzz = 1",
         ),
         ("/$defs/basic", "[serve.clients.a.basic]\nzzqxzz = 1"),
+        ("/properties/user", "[user]\nzzqxzz = 1"),
         ("/properties/a2a", "[a2a]\nzzqxzz = 1"),
         (
             "/properties/a2a/properties/agents/additionalProperties",
@@ -260,7 +265,7 @@ fn the_keys_of_a_flow_are_those_that_the_program_takes() {
     ] {
         assert_eq!(named(&schema, place), of_flow(text), "{text}");
     }
-    let (verify, must_call) = (step("verify") + "/items", step("must_call"));
+    let (verify, enough) = (step("verify") + "/items", step("enough"));
     let (ask, question) = (step("ask"), step("ask") + "/properties/questions/items");
     let (call, parallel) = (step("call") + "/anyOf/1", step("parallel"));
     let (branch, each) = (step("branches") + "/items", step("for_each"));
@@ -270,7 +275,9 @@ fn the_keys_of_a_flow_are_those_that_the_program_takes() {
         ("/$defs/retry", "agent: x, retry: {zzqxzz: 1}"),
         ("/$defs/conversation", "agent: x, conversation: {zzqxzz: 1}"),
         (&verify, "agent: x, verify: [{zzqxzz: 1}]"),
-        (&must_call, "agent: x, must_call: {zzqxzz: 1}"),
+        ("/$defs/must_call", "agent: x, must_call: {zzqxzz: 1}"),
+        ("/$defs/must_call", "agent: x, must_call: [{zzqxzz: 1}]"),
+        (&enough, "agent: x, enough: {zzqxzz: 1}"),
         ("/$defs/end/anyOf/1", "end: {zzqxzz: 1}"),
         (
             "/$defs/join/anyOf/1",
@@ -362,7 +369,9 @@ fn the_keys_of_a_tool_are_those_that_the_program_takes() {
     };
     let tool = |kind: &str, more: &str| known(&messages(kind, more), more);
     // A tool has the section of its kind alone; which keys it has besides is told of none but the nearest.
-    let kinds = ["flow", "http", "builtin", "mcp", "n8n", "exec", "a2a"];
+    let kinds = [
+        "flow", "http", "builtin", "mcp", "n8n", "exec", "a2a", "pack", "search", "fetch",
+    ];
     assert_eq!(json!(kinds), schema["properties"]["kind"]["enum"]);
     for key in named(&schema, "") {
         let told = messages("http", &format!("{key}: 1\nzzqxzz: 1"));
@@ -378,7 +387,9 @@ fn the_keys_of_a_tool_are_those_that_the_program_takes() {
         named(&schema, "/properties/limits"),
         tool("http", "limits: {zzqxzz: 1}")
     );
-    for kind in ["http", "mcp", "n8n", "exec", "a2a"] {
+    for kind in [
+        "http", "mcp", "n8n", "exec", "a2a", "pack", "search", "fetch",
+    ] {
         let taken = tool(kind, &format!("{kind}: {{zzqxzz: 1}}"));
         assert_eq!(
             named(&schema, &format!("/properties/{kind}")),
@@ -392,5 +403,14 @@ fn the_keys_of_a_tool_are_those_that_the_program_takes() {
             "http",
             "http: {url: 'https://a.example/', answer: {zzqxzz: 1}}"
         )
+    );
+    let found = "/properties/search/properties/found";
+    assert_eq!(
+        named(&schema, found),
+        tool("search", "search: {found: {zzqxzz: 1}}")
+    );
+    assert_eq!(
+        named(&schema, &format!("{found}/properties/first")),
+        tool("search", "search: {found: {first: {zzqxzz: 1}}}")
     );
 }
