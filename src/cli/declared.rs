@@ -12,9 +12,7 @@ use agentctl_host::reach::Addresses;
 use agentctl_mcp::Servers;
 use agentctl_n8n_tools::Callable;
 use agentctl_n8n_tools::backend::Backend;
-use agentctl_tools::{
-    Calls, Figures, Mode, Packs, Remote, SEARCH, Surroundings, Tools, Workflows,
-};
+use agentctl_tools::{Calls, Figures, Mode, Packs, Remote, SEARCH, Surroundings, Tools, Workflows};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

@@ -233,7 +233,11 @@ fn of_aggregate(node: &NodeView) -> Option<Fields> {
     for field in list.get("fieldToAggregate")?.as_array()? {
         let of = |key: &str| field.get(key).and_then(Value::as_str);
         let renamed = field.get("renameField") == Some(&Value::Bool(true));
-        let name = of(if renamed { "outputFieldName" } else { "fieldToAggregate" })?;
+        let name = of(if renamed {
+            "outputFieldName"
+        } else {
+            "fieldToAggregate"
+        })?;
         names.insert(top(name)?);
         // A path gives its last name.
         names.extend(name.rsplit('.').next().map(str::to_owned));
@@ -333,7 +337,13 @@ mod tests {
             Some(node) => format!("{node}:{name}"),
             None => name,
         };
-        let found = |code: &str| reads(code).into_iter().map(told).collect::<Vec<_>>().join(",");
+        let found = |code: &str| {
+            reads(code)
+                .into_iter()
+                .map(told)
+                .collect::<Vec<_>>()
+                .join(",")
+        };
         assert_eq!(
             found(" $('A b').item.json.c + $(\"D\").first().json['e f'] "),
             "A b:c,D:e f"

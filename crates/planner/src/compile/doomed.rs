@@ -29,7 +29,8 @@ impl Draft<'_> {
         if call.short == "mongoDb" {
             params.insert("query".into(), super::database::mongo_query(&rows));
         } else if facts.property(params, "where").is_some() {
-            let row = |(column, value)| json!({"column": column, "condition": "equal", "value": value});
+            let row =
+                |(column, value)| json!({"column": column, "condition": "equal", "value": value});
             let list: Vec<Value> = rows.into_iter().map(row).collect();
             params.insert("where".into(), json!({"values": list}));
         } else if let [(column, Value::String(value))] = rows.as_slice()

@@ -321,7 +321,10 @@ pub(crate) fn is_astray(node: &str, parameter: &str, value: &Value) -> bool {
 
 /// Whether an expression gives a field that holds an address of mail, by its name.
 fn reads_mail(expression: &str) -> bool {
-    let inner = expression.trim().trim_start_matches("{{").trim_end_matches("}}");
+    let inner = expression
+        .trim()
+        .trim_start_matches("{{")
+        .trim_end_matches("}}");
     let name = inner.trim().trim_end_matches(['\'', '"', ']']);
     let name = name.rsplit(['.', '\'', '"', '[']).next().unwrap_or(name);
     name.to_lowercase().contains("mail")

@@ -220,16 +220,34 @@ fn no_table_is_emptied() {
             let by = p.get("where").or(p.get("query"));
             by.map(ToString::to_string).unwrap_or_default()
         });
-        (conditions.collect::<Vec<_>>(), account_of_plan(request, &plan, &built))
+        (
+            conditions.collect::<Vec<_>>(),
+            account_of_plan(request, &plan, &built),
+        )
     };
     for (request, by) in [
-        ("Once a week delete rows in Postgres table sessions older than 30 days", "{{ $json.id }}"),
-        ("Once a week delete rows in the MySQL table sessions older than 30 days", "{{ $json.id }}"),
-        ("Every night delete documents older than 90 days from MongoDB", "{{ $json._id }}"),
-        ("When a webhook sends us a user_id, delete the user with this user_id from the Postgres table users", "user_id"),
+        (
+            "Once a week delete rows in Postgres table sessions older than 30 days",
+            "{{ $json.id }}",
+        ),
+        (
+            "Once a week delete rows in the MySQL table sessions older than 30 days",
+            "{{ $json.id }}",
+        ),
+        (
+            "Every night delete documents older than 90 days from MongoDB",
+            "{{ $json._id }}",
+        ),
+        (
+            "When a webhook sends us a user_id, delete the user with this user_id from the Postgres table users",
+            "user_id",
+        ),
     ] {
         let (conditions, account) = deleted(request);
         let known = conditions.iter().all(|c| c.contains(by));
-        assert!(known && (!conditions.is_empty() || !account.complete()), "{request}: {conditions:?}");
+        assert!(
+            known && (!conditions.is_empty() || !account.complete()),
+            "{request}: {conditions:?}"
+        );
     }
 }
