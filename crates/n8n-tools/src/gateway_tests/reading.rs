@@ -211,6 +211,91 @@ async fn a_large_workflow_comes_in_pages() {
 }
 
 #[tokio::test]
+async fn a_review_of_a_large_workflow_begins_with_what_the_run_changed() {
+    let mut b = bench();
+    let path = b.dir.path().join("workflows");
+    std::fs::create_dir_all(&path).unwrap();
+    let mut workflow = chain("big", 1_000);
+    for node in &mut workflow.nodes {
+        node.set("notes", json!("n".repeat(200)));
+    }
+    std::fs::write(path.join("big.json"), workflow.to_text()).unwrap();
+    let review = json!({"workflow_id": "big", "view": "review"});
+    let unchanged = pages(&mut b, review.clone()).await;
+    assert!(unchanged[0].to_string().len() < 10_000);
+    assert_eq!(unchanged[0].get("diff"), None);
+
+    b.ok(
+        "writer",
+        "update_workflow",
+        json!({"workflow_id": "big", "ops": [
+            {"op": "set_node_settings", "node": "Node 512", "settings": {"notes": "of the run"}},
+        ]}),
+    )
+    .await;
+    let changed = pages(&mut b, review).await;
+    assert!(changed[0].to_string().len() < 10_000, "{}", changed[0]);
+    let first = names(&changed[..1], "/nodes");
+    for name in ["Node 511", "Node 512", "Node 513"] {
+        assert!(first.contains(&name), "{first:?}");
+    }
+    assert!(changed[0]["diff"].as_str().unwrap().contains("+"));
+    assert_eq!(changed[0]["left"]["named"], 0);
+    for (pages, diffs) in [(&unchanged, 0), (&changed, 1)] {
+        let once: BTreeSet<&str> = names(pages, "/nodes").into_iter().collect();
+        assert_eq!((once.len(), names(pages, "/nodes").len()), (1_000, 1_000));
+        let with = pages.iter().filter(|page| page.get("diff").is_some());
+        assert_eq!(with.count(), diffs);
+    }
+}
+
+/// Errors and what the run brought are listed; warnings that were there before are counted, and read with the cursor.
+#[tokio::test]
+async fn the_final_check_lists_what_the_run_brought() {
+    let mut b = bench();
+    let path = b.dir.path().join("workflows");
+    std::fs::create_dir_all(&path).unwrap();
+    let big = agentctl_testkit::large::workflow(900).to_string();
+    std::fs::write(path.join("big.json"), big).unwrap();
+    let of = json!({"workflow_id": "big"});
+    let first = b.ok("checker", "validate_workflow", of.clone()).await;
+    let all = first["warning_count"].as_u64().unwrap();
+    let listed = |answer: &Value| answer["findings"].as_array().unwrap().len() as u64;
+    assert!(all > 200 && listed(&first) == 10, "{first:#}");
+    assert_eq!(first["known"]["warning_count"], all - 10);
+    assert_eq!(first["finding_ids"], json!([]));
+
+    b.ok("writer", "get_workflow", of.clone()).await;
+    b.ok("writer", "update_workflow", json!({"workflow_id": "big", "ops": [
+        {"op": "set_parameter", "node": "Fetch part 400", "pointer": "/url", "value": "={{ $('Nobody').item.json.x }}"},
+    ]}))
+    .await;
+    b.refold();
+    let second = b.ok("checker", "validate_workflow", of.clone()).await;
+    let errors = second["error_count"].as_u64().unwrap();
+    assert!(errors > 0 && !second["passed"].as_bool().unwrap());
+    let found = second["findings"].as_array().unwrap();
+    assert_eq!(found[0]["severity"], "error");
+    assert_eq!(found[0]["node"], "Fetch part 400");
+    assert_eq!(second["new"], second["finding_ids"]);
+    assert_eq!(second["new"][0], found[0]["id"]);
+    assert_eq!(second["fixed"], json!([]));
+    assert_eq!(second["edit_scope"].as_array().unwrap().len(), 1);
+    let (mut read, mut page) = (listed(&second), second);
+    while let Some(next) = page.get("next_cursor").cloned() {
+        let more = json!({"workflow_id": "big", "cursor": next});
+        page = b.ok("checker", "validate_workflow", more).await;
+        read += listed(&page);
+    }
+    let counted = |key: &str| page[key].as_u64().unwrap();
+    assert_eq!(
+        read,
+        errors + counted("warning_count") + counted("info_count")
+    );
+    assert_eq!(page["known"]["warning_count"], 0);
+}
+
+#[tokio::test]
 async fn a_cursor_is_of_one_state_and_one_question() {
     let mut b = bench();
     let path = b.dir.path().join("workflows");

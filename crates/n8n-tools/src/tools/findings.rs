@@ -1,16 +1,23 @@
 //! What checks say, in the shapes of answers: findings in pages, in few words, and the nodes that a fix would touch.
 
 use super::content::{bad_cursor, counts};
+use super::memory::KNOWN;
 use super::n8n::N8n;
 use crate::guards;
+use agentctl_base::length::written_length;
 use agentctl_engine::toolset::{Outcome, page};
 use agentctl_n8n::edit::EditOp;
 use agentctl_n8n::validate::validate;
 use agentctl_n8n::{Finding, Severity, Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More findings than these are read with `check_workflow`.
 const MOST_TOLD: usize = 20;
+/// Bytes: of findings that are longer, warnings that stood before the run do not stand in the first page of the final check.
+const MOST_LISTED: usize = 20_000;
+/// But for so many of them.
+const MOST_KNOWN: usize = 10;
 
 impl N8n {
     /// What a check says of a workflow.
@@ -36,6 +43,73 @@ impl N8n {
             Err(error) => Some(json!({"name": self.backend.name(), "failed": error.to_string()})),
         }
     }
+}
+
+/// Too much to be told, and kept, whole with each check.
+pub(super) fn too_many(findings: &[Finding]) -> bool {
+    findings
+        .iter()
+        .map(|f| written_length(&json!(f)))
+        .sum::<usize>()
+        > MOST_LISTED
+}
+
+/// What stays the same of a finding from check to check.
+pub(super) type Known = BTreeSet<(String, String)>;
+
+pub(super) fn known(findings: &[Finding]) -> Known {
+    let pairs = findings.iter().map(|f| (f.id.clone(), f.message.clone()));
+    pairs.collect()
+}
+
+/// Findings in the order of what they matter: errors, then what the run brought, then what stood before; and how many of them are
+/// errors or the run's.
+pub(super) fn by_weight(findings: Vec<Finding>, before: &Known) -> (Vec<Finding>, usize) {
+    let stood = |f: &Finding| {
+        f.severity != Severity::Error && before.contains(&(f.id.clone(), f.message.clone()))
+    };
+    let (old, ours): (Vec<Finding>, Vec<Finding>) = findings.into_iter().partition(stood);
+    let (mut all, brought): (Vec<Finding>, Vec<Finding>) = ours
+        .into_iter()
+        .partition(|f| f.severity == Severity::Error);
+    all.extend(brought);
+    let own = all.len();
+    all.extend(old);
+    (all, own)
+}
+
+/// Findings of which the first `own` are errors or the run's. The first page has all of these that fit and a few of the others;
+/// those that come later are counted.
+pub(super) fn report_own(
+    content: Map<String, Value>,
+    findings: &[Finding],
+    own: usize,
+    cursor: Option<&str>,
+) -> Outcome {
+    let mut outcome = report(content, findings, cursor);
+    let Outcome::Ok(Value::Object(content)) = &mut outcome else {
+        return outcome;
+    };
+    let Some(Value::Array(listed)) = content.get_mut("findings") else {
+        return outcome;
+    };
+    if cursor.is_none() {
+        listed.truncate(own + MOST_KNOWN);
+    }
+    let from = cursor.and_then(|at| at.parse().ok()).unwrap_or(0);
+    let at = listed.len() + from;
+    let rest = findings.get(at.max(own)..).unwrap_or_default();
+    let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
+    for finding in rest {
+        *codes.entry(finding.code.as_str()).or_default() += 1;
+    }
+    let (_, warnings, infos) = counts(rest);
+    if at < findings.len() {
+        content.insert("next_cursor".into(), json!(at.to_string()));
+    }
+    let told = json!({"warning_count": warnings, "info_count": infos, "codes": codes});
+    content.insert(KNOWN.into(), told);
+    outcome
 }
 
 /// What a check says of a workflow that was just written, in few words: errors with what it takes to mend them, warnings as lines.

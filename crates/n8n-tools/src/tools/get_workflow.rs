@@ -17,6 +17,11 @@ use agentctl_n8n::part::{Part, Parts};
 use agentctl_n8n::{Node, Workflow};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+/// Bytes of the diff in a review of a workflow that comes in parts: the nodes need room beside it.
+const MOST_OF_DIFF: usize = PAGE_BYTES / 4;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -57,31 +62,39 @@ impl N8n {
     async fn get_workflow(&self, cx: &mut Cx<'_>, get: &GetWorkflow) -> Answer {
         let stored = self.stored(&get.workflow_id).await?;
         if get.cursor.is_none() && fits(&stored.workflow, get.view) {
-            let since = match get.view {
-                View::Review => self.since_the_start(cx, &stored)?,
-                View::Summary | View::Full => None,
-            };
+            let before = self.before(cx, &stored, get.view)?;
+            let since = before.map(|before| difference(cx.redactor, &before, &stored.workflow));
             return Ok(whole(stored, get.view, since, self.backend.place()));
         }
         // What is looked for must not tell what a hidden value holds, so it is looked for in what is shown.
         let shown = clean(cx.redactor, stored.workflow.to_value());
         let shown = Workflow::from_value(shown)
             .map_err(|error| BackendError::rejected(error.to_string()))?;
-        Ok(in_part(&stored, &shown, get))
+        let mut review = Review::default();
+        if get.view == View::Review && !cx.guards.log().made(&stored.id.0) {
+            let before = self.before(cx, &stored, get.view)?;
+            let before = before.as_deref();
+            let touched = before.map(|before| touched(before, &stored.workflow));
+            review.touched = Some(touched.unwrap_or_default());
+            review.diff = before
+                .filter(|_| get.cursor.is_none())
+                .map(|before| shortened(difference(cx.redactor, before, &stored.workflow)));
+        }
+        Ok(in_part(&stored, &shown, get, review))
     }
 
-    /// How the workflow differs from what the run found; None: the run made it, or did not change it.
-    fn since_the_start(
+    /// What the run found, for a reviewer; None: the run made it, or did not change it.
+    fn before(
         &self,
         cx: &mut Cx<'_>,
         stored: &Stored,
-    ) -> Result<Option<String>, BackendError> {
-        if cx.guards.log().made(&stored.id.0) {
+        view: View,
+    ) -> Result<Option<Arc<Workflow>>, BackendError> {
+        if view != View::Review || cx.guards.log().made(&stored.id.0) {
             return Ok(None);
         }
         let before = self.found(cx, stored);
-        let before = before.map_err(|fault| BackendError::rejected(fault.to_string()))?;
-        Ok(before.map(|before| difference(cx.redactor, &before, &stored.workflow)))
+        before.map_err(|fault| BackendError::rejected(fault.to_string()))
     }
 }
 
@@ -145,9 +158,44 @@ fn working(node: &Node) -> Value {
     Value::Object(kept.map(|(k, v)| (k.clone(), v.clone())).collect())
 }
 
-/// `shown`: the workflow with its secrets hidden. A review that is too large comes as a summary.
-fn in_part(stored: &Stored, shown: &Workflow, get: &GetWorkflow) -> Outcome {
-    let parts = Parts::of(shown, get.about.as_deref());
+/// What a review in parts begins with.
+#[derive(Default)]
+struct Review {
+    /// The nodes that the run changed, by their index; None: it made them all.
+    touched: Option<BTreeSet<usize>>,
+    diff: Option<String>,
+}
+
+/// The nodes that are not as they were, or lead elsewhere.
+fn touched(before: &Workflow, now: &Workflow) -> BTreeSet<usize> {
+    let mut were: HashMap<&str, &Node> = HashMap::with_capacity(before.nodes.len());
+    for node in &before.nodes {
+        were.entry(node.name()).or_insert(node);
+    }
+    let leads = |of: &Workflow, name: &str| of.connections.get(name).cloned();
+    let changed = now.nodes.iter().enumerate().filter(|(_, node)| {
+        let name = node.name();
+        were.get(name).is_none_or(|was| was.map() != node.map())
+            || leads(before, name) != leads(now, name)
+    });
+    changed.map(|(i, _)| i).collect()
+}
+
+/// A long diff ends after a line, and says so.
+fn shortened(mut diff: String) -> String {
+    if diff.len() <= MOST_OF_DIFF {
+        return diff;
+    }
+    let all = diff.len();
+    diff.truncate(diff.floor_char_boundary(MOST_OF_DIFF));
+    diff.truncate(diff.rfind('\n').map_or(diff.len(), |at| at + 1));
+    diff.push_str(&format!("# {} more bytes\n", all - diff.len()));
+    diff
+}
+
+/// `shown`: the workflow with its secrets hidden. Of a review the first part is what the run changed and what stands beside it.
+fn in_part(stored: &Stored, shown: &Workflow, get: &GetWorkflow, review: Review) -> Outcome {
+    let parts = Parts::around(shown, get.about.as_deref(), review.touched.as_ref());
     let mark = mark(stored, &parts, get.view);
     let at = match get.cursor.as_deref().map(|cursor| place(cursor, &mark)) {
         None => None,
@@ -160,9 +208,11 @@ fn in_part(stored: &Stored, shown: &Workflow, get: &GetWorkflow) -> Outcome {
             let pinned = pinned(shown).and_then(|pinned| pinned.get(node.name()));
             written_length_of_map(node.map()) + pinned.map_or(0, written_length)
         },
-        View::Summary | View::Review => &|node| written_length(&outline_of(node)),
+        View::Summary => &|node| written_length(&outline_of(node)),
+        View::Review => &|node| written_length(&working(node)),
     };
-    let Some(part) = parts.part(at, written_length_of_map(&own), PAGE_BYTES, weight) else {
+    let first = written_length_of_map(&own) + review.diff.as_ref().map_or(0, String::len);
+    let Some(part) = parts.part(at, first, PAGE_BYTES, weight) else {
         return bad_cursor("there is nothing behind this cursor".to_owned());
     };
     let mut content = head(stored);
@@ -179,16 +229,30 @@ fn in_part(stored: &Stored, shown: &Workflow, get: &GetWorkflow) -> Outcome {
         }
         View::Summary | View::Review => {
             let nodes = part.nodes.iter().filter_map(|i| shown.nodes.get(*i));
-            content.insert("nodes".into(), nodes.map(outline_of).collect());
+            let looks = match get.view {
+                View::Review => working,
+                View::Summary | View::Full => outline_of,
+            };
+            content.insert("nodes".into(), nodes.map(looks).collect());
             let mut leaving = Workflow::empty("");
             leaving.connections = parts.connections(&part);
             content.insert("connections".into(), json!(lines(&leaving)));
         }
     }
+    if get.view == View::Review {
+        content.shift_remove("file");
+        if let Some(settings) = shown.head.get("settings").filter(|_| part.head) {
+            content.insert("settings".into(), settings.clone());
+        }
+        if let Some(diff) = review.diff {
+            content.insert("diff".into(), diff.into());
+        }
+    }
     if let Some(next) = part.next {
         let left = parts.left(&part);
+        let said = get.about.is_some() || review.touched.is_some();
         let mut told = json!({"nodes": left.nodes});
-        if let (Value::Object(told), true) = (&mut told, get.about.is_some()) {
+        if let (Value::Object(told), true) = (&mut told, said) {
             told.insert("named".into(), json!(left.named));
             told.insert("of_kind".into(), json!(left.of_kind));
         }

@@ -16,6 +16,8 @@ use std::sync::{Arc, LazyLock};
 pub(super) const GET_WORKFLOW: &str = "get_workflow";
 /// The tool whose result a claim of "it passed" is measured against.
 pub(super) const VALIDATE_WORKFLOW: &str = "validate_workflow";
+/// The key of its result that counts the findings which stood before the run and are not listed.
+pub(super) const KNOWN: &str = "known";
 
 /// The key of a run's input that names the workflow to change.
 pub const WORKFLOW: &str = "workflow";
@@ -39,6 +41,8 @@ pub struct Validation {
     pub error_count: u64,
     pub warning_count: u64,
     pub finding_ids: Vec<String>,
+    /// Warnings that stood before the run are not among them.
+    pub without_known: bool,
 }
 
 #[derive(Debug, Default)]
@@ -168,6 +172,7 @@ impl N8nMemory {
                 error_count: count("error_count").unwrap_or(u64::MAX),
                 warning_count: count("warning_count").unwrap_or(u64::MAX),
                 finding_ids: ids,
+                without_known: result.content.get(KNOWN).is_some(),
             },
         );
     }

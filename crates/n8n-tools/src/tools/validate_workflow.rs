@@ -2,15 +2,18 @@
 //! n8n, which decides nothing.
 
 use super::content::head;
-use super::findings::{report, scope_of};
+use super::findings::{Known, by_weight, known, report, report_own, scope_of, too_many};
 use super::memory::{VALIDATE_WORKFLOW, memory};
 use super::n8n::N8n;
 use crate::arguments::{arguments, cursor, workflow_id};
+use crate::backend::{BackendError, Stored};
 use crate::capability as can;
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
+use agentctl_n8n::Finding;
 use serde_json::json;
+use std::collections::HashSet;
 
 arguments! {
     ValidateWorkflow {
@@ -37,29 +40,62 @@ impl Read for On<N8n, ValidateWorkflow> {
 impl N8n {
     async fn validate(&self, cx: &mut Cx<'_>, validate: &ValidateWorkflow) -> Answer {
         let stored = self.stored(&validate.workflow_id).await?;
-        let findings = self.findings(&stored.workflow);
+        let mut findings = self.findings(&stored.workflow);
         let mut content = head(&stored);
-        let now: Vec<&str> = findings.iter().map(|f| f.id.as_str()).collect();
-        if let Some(last) = memory(cx.guards).last_validation(&stored.id.0) {
-            let before: Vec<&str> = last.finding_ids.iter().map(String::as_str).collect();
-            let only = |a: &[&str], b: &[&str]| -> Vec<String> {
-                a.iter()
-                    .filter(|id| !b.contains(id))
-                    .map(|id| (*id).to_owned())
-                    .collect()
-            };
-            let still: Vec<&&str> = now.iter().filter(|id| before.contains(id)).collect();
-            content.insert("fixed".into(), json!(only(&before, &now)));
+        let last = memory(cx.guards).last_validation(&stored.id.0).cloned();
+        let many = too_many(&findings);
+        let before = match many || last.as_ref().is_some_and(|last| last.without_known) {
+            true => self.known_before(cx, &stored, &findings)?,
+            false => Known::new(),
+        };
+        let mut own = findings.len();
+        if many {
+            (findings, own) = by_weight(findings, &before);
+        }
+        let ours = findings.get(..own).unwrap_or_default();
+        let now: Vec<&str> = ours.iter().map(|f| f.id.as_str()).collect();
+        if let Some(last) = last {
+            let all: HashSet<&str> = findings.iter().map(|f| f.id.as_str()).collect();
+            let was: HashSet<&str> = last.finding_ids.iter().map(String::as_str).collect();
+            let stood: HashSet<&str> = before.iter().map(|(id, _)| id.as_str()).collect();
+            let stood = |id: &str| last.without_known && stood.contains(id);
+            let ids = last.finding_ids.iter();
+            let fixed: Vec<&String> = ids.filter(|id| !all.contains(id.as_str())).collect();
+            let (still, new): (Vec<&str>, Vec<&str>) = now.iter().partition(|id| was.contains(*id));
+            let new: Vec<&str> = new.into_iter().filter(|id| !stood(id)).collect();
+            content.insert("fixed".into(), json!(fixed));
             content.insert("still".into(), json!(still));
-            content.insert("new".into(), json!(only(&now, &before)));
+            content.insert("new".into(), json!(new));
         }
         content.insert("finding_ids".into(), json!(now));
-        content.insert("edit_scope".into(), json!(scope_of(&findings)));
+        content.insert("edit_scope".into(), json!(scope_of(ours)));
         if validate.cursor.is_none()
             && let Some(told) = self.servers_word(&stored.id).await
         {
             content.insert("server".into(), told);
         }
-        Ok(report(content, &findings, validate.cursor.as_deref()))
+        let cursor = validate.cursor.as_deref();
+        Ok(match many {
+            true => report_own(content, &findings, own, cursor),
+            false => report(content, &findings, cursor),
+        })
+    }
+
+    /// The findings that the workflow had when the run came to it: `now` where it has changed nothing.
+    fn known_before(
+        &self,
+        cx: &mut Cx<'_>,
+        stored: &Stored,
+        now: &[Finding],
+    ) -> Result<Known, BackendError> {
+        if cx.guards.log().made(&stored.id.0) {
+            return Ok(Known::new());
+        }
+        if cx.guards.log().snapshots(&stored.id.0).is_empty() {
+            return Ok(known(now));
+        }
+        let before = self.found(cx, stored);
+        let before = before.map_err(|fault| BackendError::rejected(fault.to_string()))?;
+        Ok(before.map_or_else(Known::new, |before| known(&self.findings(&before))))
     }
 }

@@ -61,6 +61,15 @@ pub struct Left {
 impl<'w> Parts<'w> {
     /// `about`: what the reader is after, in any words.
     pub fn of(workflow: &'w Workflow, about: Option<&str>) -> Self {
+        Parts::around(workflow, about, None)
+    }
+
+    /// The same; `nodes` belong to what it is about, whatever the text says.
+    pub fn around(
+        workflow: &'w Workflow,
+        about: Option<&str>,
+        nodes: Option<&BTreeSet<usize>>,
+    ) -> Self {
         let mut by_name = HashMap::with_capacity(workflow.nodes.len());
         for (i, node) in workflow.nodes.iter().enumerate() {
             by_name.entry(node.name()).or_insert(i);
@@ -74,11 +83,15 @@ impl<'w> Parts<'w> {
             by_name,
         };
         let mut hinted = Vec::new();
-        if let Some(about) = about.filter(|text| !text.trim().is_empty()) {
+        let about = about.filter(|text| !text.trim().is_empty());
+        if let Some(about) = about {
             let spoken = Spoken::of(workflow, about);
             parts.named = spoken.named;
             parts.of_kind = spoken.of_kind;
             hinted = spoken.hinted;
+        }
+        parts.named.extend(nodes.into_iter().flatten());
+        if about.is_some() || nodes.is_some() {
             parts.order = parts.about();
             parts.focus = parts.order.len();
         }
