@@ -64,8 +64,14 @@ impl User {
     }
 }
 
+/// Whether it is written as IANA writes names: `Europe/Vienna`, `America/Argentina/Ushuaia`, `UTC`. Which there are, n8n knows.
 fn is_timezone(name: &str) -> bool {
-    jiff::tz::TimeZone::get(name).is_ok()
+    let part = |part: &str| {
+        let mut letters = part.bytes();
+        letters.next().is_some_and(|b| b.is_ascii_uppercase())
+            && letters.all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+'))
+    };
+    name == "UTC" || name.contains('/') && name.split('/').all(part)
 }
 
 fn is_tag(tag: &str) -> bool {

@@ -206,7 +206,7 @@ fn the_stopped_run_goes_on_with_its_answers() {
 
     file: workflows/shopify-to-slack.json (imports into n8n as it is)
     checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 2 warnings
-    not checked: it was not executed (the embedded backend cannot execute workflows: not executed)
+    not checked: it was not executed (no step of the run executed it)
       warning n8n/credential [Shopify: Get many] still to connect: Shopify API
       warning n8n/credential [Slack: Send message] still to connect: Slack API
     still yours to do:
@@ -224,15 +224,14 @@ fn the_stopped_run_goes_on_with_its_answers() {
     ▶ build
         ✓ shopify-to-slack: made, 3 nodes
     ▶ validate
-        qa: pass, 0 errors, 2 warnings
+        qa: pass, 0 errors, 2 warnings (cycle 1)
     ▶ test
-        qa: pass, 0 errors, 0 warnings
     ▶ complete
     --- exit code 9
     "#);
-    insta::assert_snapshot!(told(&project, &["runs", "verify", STOPPED]), @r"
+    insta::assert_snapshot!(told(&project, &["runs", "verify", STOPPED]), @"
     $ agentctl runs verify 20261122-122243-5ead52
-    ✓ 20261122-122243-5ead52: 113 records, the chain is whole
+    ✓ 20261122-122243-5ead52: 118 records, the chain is whole
     --- exit code 0
     ");
 }
@@ -257,7 +256,7 @@ fn the_killed_run_is_settled_and_ends() {
 
     file: workflows/orders.json (imports into n8n as it is)
     checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
-    not checked: it was not executed (the embedded backend cannot execute workflows: not executed)
+    not checked: it was not executed (no step of the run executed it)
       warning n8n/credential [Post] still to connect: Slack API
     in place of the built-in pack: agents/policy.yaml
     next: agentctl build --workflow workflows/orders.json "…" to change it, agentctl undo 20261122-122240-02fa9e to take it back
@@ -266,9 +265,8 @@ fn the_killed_run_is_settled_and_ends() {
     run 20261122-122243-5ead52 waits for an answer; it is kept, `agentctl resume 20261122-122243-5ead52` goes on with it
         ✓ orders: written, 2 nodes
     ▶ validate
-        qa: pass, 0 errors, 1 warnings
+        qa: pass, 0 errors, 1 warnings (cycle 1)
     ▶ test
-        qa: pass, 0 errors, 0 warnings
     ▶ complete
     --- exit code 0
     "#);
@@ -277,9 +275,9 @@ fn the_killed_run_is_settled_and_ends() {
         fs::read(project.file("workflows/orders.json")).unwrap(),
         written
     );
-    insta::assert_snapshot!(told(&project, &["runs", "verify", KILLED]), @r"
+    insta::assert_snapshot!(told(&project, &["runs", "verify", KILLED]), @"
     $ agentctl runs verify 20261122-122240-02fa9e
-    ✓ 20261122-122240-02fa9e: 97 records, the chain is whole
+    ✓ 20261122-122240-02fa9e: 105 records, the chain is whole
     --- exit code 0
     ");
     insta::assert_snapshot!(told(&project, &["undo", KILLED]), @r##"

@@ -5,7 +5,7 @@ use crate::support::Project;
 #[test]
 fn agents() {
     let project = Project::new();
-    insta::assert_snapshot!(project.said("agents list"), @r"
+    insta::assert_snapshot!(project.said("agents list"), @"
     exit code 0
     analyst (opus)
       Explains why a run was blocked, from evidence only - the run's journal, findings, edits, executions and versions - and proposes learnings so that it does not happen again. Reads everything, changes nothing but proposals.
@@ -17,7 +17,7 @@ fn agents() {
       Builds and repairs n8n workflows from a blueprint, with the smallest edits that do the job. The only agent that may create, change, roll back or delete a workflow.
       tools: autofix_workflow, check_workflow, create_workflow, delete_workflow, get_node, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, rollback_workflow, search_learnings, update_workflow
     qa (sonnet)
-      Gives the final verdict on a workflow - validates, sets the edit scope for a fix, compares cycles, activates and triggers where that is possible and safe - and reports exactly what was and was not tested. Never edits.
+      Gives the final verdict on a workflow - holds it against each requirement, sets the edit scope for a fix, compares cycles, activates and triggers where that is possible and safe - and reports exactly what was and was not tested. Never edits.
       tools: activate_workflow, deactivate_workflow, get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, read_learning, read_skill_file, rehearse_workflow, search_learnings, trigger_workflow, validate_workflow
     researcher (sonnet)
       Finds what exists before anything is built - learnings, existing workflows, templates, nodes with their exact types, versions and operations - and explains unknown findings to the builder. Reads only.
@@ -57,10 +57,10 @@ fn agents() {
     error: agents/analyst.md: there is no prompt below the head
     agents/analyst.md:1:1: the head has no "description"
     agents/analyst.md:3:8: model must be opus, sonnet or haiku, not "gigantic"
-    built-in agents/flow.yaml:108:40: the pack has no agent "analyst"
-    built-in agents/flow.yaml:109:48: the pack has no agent "analyst"
-    built-in agents/flow.yaml:113:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:754:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:110:40: the pack has no agent "analyst"
+    built-in agents/flow.yaml:111:48: the pack has no agent "analyst"
+    built-in agents/flow.yaml:115:51: the pack has no agent "analyst"
+    built-in agents/flow.yaml:953:18: the pack has no agent "analyst"
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }
@@ -106,9 +106,9 @@ fn skills() {
 #[test]
 fn flow() {
     let project = Project::new();
-    insta::assert_snapshot!(project.said("flow check"), @r"
+    insta::assert_snapshot!(project.said("flow check"), @"
     exit code 0
-    flow n8n-builder: 31 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
+    flow n8n-builder: 45 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
     ");
     insta::assert_snapshot!(project.said("flow graph"), @r#"
     exit code 0
@@ -130,38 +130,68 @@ fn flow() {
       acceptable -- "no" --> acceptable_end
       questions[/"ask the user: questions"\]
       acceptable -- "yes" --> questions
-      refine["architect: refine<br/>when size(steps.questions.output) > 0"]
-      questions --> refine
+      taken["set requirements<br/>when size(steps.questions.output) > 0 and !has(state.requirements. …"]
+      questions --> taken
+      refine["architect: refine<br/>when size(steps.questions.output) > 0 and steps.taken.status != 'd …"]
+      taken --> refine
       still_acceptable{"still acceptable?"}
       refine --> still_acceptable
       still_acceptable_end(["refused"])
       still_acceptable -- "no" --> still_acceptable_end
+      searched["researcher calls search_nodes<br/>when !has(state.requirements.plan) and has(state.research_request. …"]
+      still_acceptable -- "yes" --> searched
+      listed["researcher calls list_workflows<br/>when !has(state.requirements.plan) and (!has(input.workflow) or in …"]
+      searched --> listed
       research["researcher: research"]
-      still_acceptable -- "yes" --> research
-      decide["architect: decide"]
-      research --> decide
-      choose[/"ask the user: choose<br/>when (!has(input.workflow) or input.workflow == null) and (size(st …"\]
+      listed --> research
+      subgraph recipes["recipes: each of state.research_findings.nodes<br/>when !has(state.requirements.plan) and has(state.research_findings …"]
+        recipes_item(("node"))
+        recipe["researcher calls get_node"]
+        recipes_item --> recipe
+      end
+      research --> recipes_item
+      recipes_join{{"join all"}}
+      recipe --> recipes_join
+      named["set decision<br/>when has(input.workflow) and input.workflow != null"]
+      recipes_join --> named
+      nothing_to_change["set decision<br/>when (!has(input.workflow) or input.workflow == null) and (!has(st …"]
+      named --> nothing_to_change
+      decide["architect: decide<br/>when steps.named.status != 'done' and steps.nothing_to_change.stat …"]
+      nothing_to_change --> decide
+      choose[/"ask the user: choose<br/>when steps.decide.status == 'done' and (size(steps.decide.output.d …"\]
       decide --> choose
       chosen["set decision<br/>when steps.choose.status == 'done'"]
       choose --> chosen
+      current["builder calls get_workflow<br/>when !has(state.requirements.plan) and steps.existing.status != 'd …"]
+      chosen --> current
       blueprint["architect: blueprint"]
-      chosen --> blueprint
+      current --> blueprint
       build["builder: build"]
       blueprint --> build
       built["set workflow<br/>when changed != null"]
       build --> built
       subgraph qa_loop["qa_loop, at most 3"]
         qa_loop_cycle(("next cycle"))
+        final["qa calls validate_workflow"]
+        qa_loop_cycle --> final
+        look["qa calls get_workflow"]
+        final --> look
+        checked["set qa_report"]
+        look --> checked
         validate["qa: validate"]
-        qa_loop_cycle --> validate
-        second_opinion["set qa_report<br/>when has(steps.validate.tools.validate_workflow.server)"]
-        validate --> second_opinion
-        untested["set qa_report"]
+        checked --> validate
+        judged["set qa_report<br/>when has(steps.validate.output.coverage)"]
+        validate --> judged
+        second_opinion["set qa_report<br/>when false"]
+        judged --> second_opinion
+        untested["set qa_report<br/>when false"]
         second_opinion --> untested
-        test["qa: test<br/>when state.qa_report.status == 'pass'"]
+        test["qa: test<br/>when state.qa_report.status == 'pass' and has(input.executes) and i …"]
         untested --> test
+        tried["set qa_report<br/>when steps.test.status == 'done' and has(steps.test.output.finding …"]
+        test --> tried
         compared["set qa_report"]
-        test --> compared
+        tried --> compared
         failed{"failed?"}
         compared --> failed
         failed -- "no" --> qa_loop_left
@@ -192,8 +222,12 @@ fn flow() {
       qa_loop_left --> understood
       understood_end(["draft"])
       understood -- "no" --> understood_end
+      covered{"covered?"}
+      understood -- "yes" --> covered
+      covered_end(["partial"])
+      covered -- "no" --> covered_end
       finish(["complete"])
-      understood -- "yes" --> finish
+      covered -- "yes" --> finish
     "#);
     project.write("agents/flow.yaml", "name: mine\nstages: 7\n");
     insta::assert_snapshot!(project.said("flow check"), @r#"

@@ -70,7 +70,7 @@ fn analyze() {
     hint: agentctl build "…" starts one
     "#);
     let project = super::built();
-    insta::assert_snapshot!(project.said("analyze"), @r"
+    insta::assert_snapshot!(project.said("analyze"), @"
     exit code 0
     # Run [RUN]
 
@@ -83,26 +83,25 @@ fn analyze() {
 
     ## Research gaps
 
-    - n8n-nodes-base.filter was used, and no call of the run looked it up [event 52]
-    - n8n-nodes-base.webhook was used, and no call of the run looked it up [event 52]
+    - n8n-nodes-base.filter was used, and no call of the run looked it up [event 54]
+    - n8n-nodes-base.webhook was used, and no call of the run looked it up [event 54]
 
     ## Cost
 
-    11 model calls, 7 tool calls, 0 tokens in, 0 out, 0.0000 USD
+    7 model calls, 6 tool calls, 0 tokens in, 0 out, 0.0000 USD
 
     ## Timeline
 
     - 1 [TIME] the run began
-    - 20 [TIME] stage research
-    - 34 [TIME] stage decision
-    - 47 [TIME] stage build
-    - 52 [TIME] create_workflow changed orders-over-100-eur-to-slack
-    - 60 [TIME] stage validate
+    - 23 [TIME] stage research
+    - 43 [TIME] stage decision
+    - 49 [TIME] stage build
+    - 54 [TIME] create_workflow changed orders-over-100-eur-to-slack
+    - 62 [TIME] stage validate
     - 65 [TIME] check: 0 errors
-    - 73 [TIME] stage test
-    - 78 [TIME] rehearse_workflow failed
-    - 87 [TIME] stage complete
-    - 88 [TIME] the run ended: checked; not executed
+    - 88 [TIME] stage test
+    - 89 [TIME] stage complete
+    - 90 [TIME] the run ended: checked; not executed
 
     ## Proposed learnings
 

@@ -59,9 +59,8 @@ fn build() {
     ▶ build
         ✓ orders-over-100-eur-to-slack: made, 3 nodes
     ▶ validate
-        qa: pass, 0 errors, 1 warnings
+        qa: pass, 0 errors, 1 warnings (cycle 1)
     ▶ test
-        qa: pass, 0 errors, 0 warnings
     ▶ complete
     "#);
     insta::assert_snapshot!(project.said("build ''"), @r#"
@@ -181,9 +180,8 @@ fn answer_and_resume() {
     ▶ build
         ✓ github-to-slack: made, 5 nodes
     ▶ validate
-        qa: pass, 0 errors, 3 warnings
+        qa: pass, 0 errors, 3 warnings (cycle 1)
     ▶ test
-        qa: pass, 0 errors, 0 warnings
     ▶ complete
     "#);
 }
@@ -228,9 +226,9 @@ fn status_runs_approvals_and_usage() {
     -- stderr --
     error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
     "#);
-    insta::assert_snapshot!(project.said("runs verify"), @r"
+    insta::assert_snapshot!(project.said("runs verify"), @"
     exit code 0
-    ✓ [RUN]: 89 records, the chain is whole
+    ✓ [RUN]: 91 records, the chain is whole
     ");
     insta::assert_snapshot!(project.said("runs verify no-such-run"), @r#"
     exit code 1
@@ -254,12 +252,9 @@ fn status_runs_approvals_and_usage() {
     [TIME]   research
     [TIME]     researcher → list_workflows wanted={4 keys}
     [TIME]     ✓ list_workflows workflows: 0, total: 0
-    [TIME]     researcher → search_templates query=slack wanted={4 keys} limit=5
-    [TIME]     ✓ search_templates templates: 0, note: the embedded backend has no templates
     [TIME]     researcher → search_nodes query=n8n-nodes-base.slack limit=3
     [TIME]     ✓ search_nodes nodes: 3
     [TIME] ▶ decision
-    [TIME]   decide
     [TIME]   blueprint
     [TIME] ▶ build
     [TIME]   build
@@ -267,15 +262,15 @@ fn status_runs_approvals_and_usage() {
     [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
                    change 1: orders-over-100-eur-to-slack created, 3 nodes
     [TIME] ▶ validate
-    [TIME]   qa_loop[1]/validate
+    [TIME]   qa_loop[1]/final
     [TIME]     qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
     [TIME]     ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
-    [TIME]     qa: pass, 0 errors, 1 warnings
+    [TIME]   qa_loop[1]/look
+    [TIME]     qa → get_workflow workflow_id=orders-over-100-eur-to-slack view=review
+    [TIME]     ✓ get_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, node_count: 3
+    [TIME]   qa_loop[1]/validate
+    [TIME]     qa: pass, 0 errors, 1 warnings (cycle 1)
     [TIME] ▶ test
-    [TIME]   qa_loop[1]/test
-    [TIME]     qa → rehearse_workflow workflow_id=orders-over-100-eur-to-slack
-    [TIME]     failed rehearse_workflow the embedded backend cannot execute workflows: not executed
-    [TIME]     qa: pass, 0 errors, 0 warnings
     [TIME] ▶ complete
 
     checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
@@ -314,35 +309,33 @@ fn status_runs_approvals_and_usage() {
     -- stderr --
     error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
     "#);
-    insta::assert_snapshot!(project.said("usage"), @r"
+    insta::assert_snapshot!(project.said("usage"), @"
     exit code 0
     run [RUN]
     agent                         calls     input    cached    output        cost
     researcher                        2         0         0         0     $0.0000
-    architect                         3         0         0         0     $0.0000
+    architect                         2         0         0         0     $0.0000
     builder                           2         0         0         0     $0.0000
-    qa                                4         0         0         0     $0.0000
+    qa                                1         0         0         0     $0.0000
 
     phase                         calls     input    cached    output        cost
     clarification                     1         0         0         0     $0.0000
     research                          2         0         0         0     $0.0000
-    decision                          2         0         0         0     $0.0000
+    decision                          1         0         0         0     $0.0000
     build                             2         0         0         0     $0.0000
-    validate                          2         0         0         0     $0.0000
-    test                              2         0         0         0     $0.0000
+    validate                          1         0         0         0     $0.0000
 
     model                         calls     input    cached    output        cost
-    offline                          11         0         0         0     $0.0000
-    total                            11         0         0         0     $0.0000
+    offline                           7         0         0         0     $0.0000
+    total                             7         0         0         0     $0.0000
 
     tool                          calls    not ok             ≈tokens
     search_learnings                  1         0                  27
     list_workflows                    1         0                   7
-    search_templates                  1         0                  16
     search_nodes                      1         0                  64
     create_workflow                   1         0                  91
     validate_workflow                 1         0                 157
-    rehearse_workflow                 1         1                  52
+    get_workflow                      1         0                 304
     ");
     insta::assert_snapshot!(project.said("usage no-such-run"), @r#"
     exit code 2
@@ -373,82 +366,82 @@ fn log() {
       13  [TIME]     architect wrote requirements, research_request
       15  [TIME]   acceptable: passed
       16  [TIME]   questions
-      18  [TIME]   refine: skipped
-      19  [TIME]   still_acceptable: passed
-      20  [TIME] ▶ research
-      21  [TIME]   research
-      22  [TIME]     asks offline (turn 1)
-      23  [TIME]     answered, wants 3 tool calls
-      24  [TIME]     researcher → list_workflows wanted={4 keys}
+      18  [TIME]   taken: skipped
+      19  [TIME]   refine: skipped
+      20  [TIME]   still_acceptable: passed
+      21  [TIME]   searched: skipped
+      22  [TIME]   listed: skipped
+      23  [TIME] ▶ research
+      24  [TIME]   research
+      25  [TIME]     asks offline (turn 1)
+      26  [TIME]     answered, wants 2 tool calls
+      27  [TIME]     researcher → list_workflows wanted={4 keys}
                          allowed by researcher: list-workflows
-      25  [TIME]     ✓ list_workflows workflows: 0, total: 0
-      26  [TIME]     researcher → search_templates query=slack wanted={4 keys} limit=5
-                         allowed by researcher: search-templates
-      27  [TIME]     ✓ search_templates templates: 0, note: the embedded backend has no templates
-      28  [TIME]     researcher → search_nodes query=n8n-nodes-base.slack limit=3
+      28  [TIME]     ✓ list_workflows workflows: 0, total: 0
+      29  [TIME]     researcher → search_nodes query=n8n-nodes-base.slack limit=3
                          allowed by researcher: search-nodes
-      29  [TIME]     ✓ search_nodes nodes: 3
-      30  [TIME]     asks offline (turn 2)
-      31  [TIME]     answered
-      32  [TIME]     researcher wrote research_findings
-      34  [TIME] ▶ decision
-      35  [TIME]   decide
-      36  [TIME]     asks offline (turn 1)
-      37  [TIME]     answered
-      38  [TIME]     architect wrote decision
+      30  [TIME]     ✓ search_nodes nodes: 3
+      31  [TIME]     asks offline (turn 2)
+      32  [TIME]     answered
+      33  [TIME]     researcher wrote research_findings
+      35  [TIME]   recipes: skipped
+      36  [TIME]   named: skipped
+      37  [TIME]   nothing_to_change: taken
+      38  [TIME]     program wrote decision
+      39  [TIME]   decide: skipped
       40  [TIME]   choose: skipped
       41  [TIME]   chosen: skipped
-      42  [TIME]   blueprint
-      43  [TIME]     asks offline (turn 1)
-      44  [TIME]     answered
-      45  [TIME]     architect wrote blueprint
-      47  [TIME] ▶ build
-      48  [TIME]   build
-      49  [TIME]     asks offline (turn 1)
-      50  [TIME]     answered, wants 1 tool call
-      51  [TIME]     builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
+      42  [TIME]   current: skipped
+      43  [TIME] ▶ decision
+      44  [TIME]   blueprint
+      45  [TIME]     asks offline (turn 1)
+      46  [TIME]     answered
+      47  [TIME]     architect wrote blueprint
+      49  [TIME] ▶ build
+      50  [TIME]   build
+      51  [TIME]     asks offline (turn 1)
+      52  [TIME]     answered, wants 1 tool call
+      53  [TIME]     builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
                          allowed by builder: create-workflow
-      52  [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+      54  [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
                          change 1: orders-over-100-eur-to-slack created, 3 nodes
-      53  [TIME]     asks offline (turn 2)
-      54  [TIME]     answered
-      55  [TIME]     builder wrote workflow
-      57  [TIME]   built: taken
-      58  [TIME]     program wrote workflow
-      59  [TIME]   qa_loop: cycle 1
-      60  [TIME] ▶ validate
-      61  [TIME]   qa_loop[1]/validate
-      62  [TIME]     asks offline (turn 1)
-      63  [TIME]     answered, wants 1 tool call
+      55  [TIME]     asks offline (turn 2)
+      56  [TIME]     answered
+      57  [TIME]     builder wrote workflow
+      59  [TIME]   built: taken
+      60  [TIME]     program wrote workflow
+      61  [TIME]   qa_loop: cycle 1
+      62  [TIME] ▶ validate
+      63  [TIME]   qa_loop[1]/final
       64  [TIME]     qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
                          allowed by qa: validate-final
       65  [TIME]     ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
-      66  [TIME]     asks offline (turn 2)
-      67  [TIME]     answered
-      68  [TIME]     qa wrote qa_report, edit_scope
-                       qa: pass, 0 errors, 1 warnings
-      70  [TIME]   qa_loop[1]/second_opinion: skipped
+      67  [TIME]   qa_loop[1]/look
+      68  [TIME]     qa → get_workflow workflow_id=orders-over-100-eur-to-slack view=review
+                         allowed by qa: get-workflow
+      69  [TIME]     ✓ get_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, node_count: 3
       71  [TIME]     program wrote qa_report
-      72  [TIME]   qa_loop[1]/test: taken
-      73  [TIME] ▶ test
-      74  [TIME]   qa_loop[1]/test
-      75  [TIME]     asks offline (turn 1)
-      76  [TIME]     answered, wants 1 tool call
-      77  [TIME]     qa → rehearse_workflow workflow_id=orders-over-100-eur-to-slack
-                         allowed by qa: trigger-workflow
-      78  [TIME]     failed rehearse_workflow the embedded backend cannot execute workflows: not executed
-      79  [TIME]     asks offline (turn 2)
-      80  [TIME]     answered
-      81  [TIME]     qa wrote qa_report, edit_scope
+      72  [TIME]   qa_loop[1]/validate
+      73  [TIME]     asks offline (turn 1)
+      74  [TIME]     answered
+      75  [TIME]     qa wrote qa_report, edit_scope
+      77  [TIME]   qa_loop[1]/judged: taken
+      78  [TIME]     program wrote qa_report
+      79  [TIME]   qa_loop[1]/second_opinion: skipped
+      80  [TIME]   qa_loop[1]/untested: skipped
+      81  [TIME]   qa_loop[1]/test: skipped
+      82  [TIME]   qa_loop[1]/tried: skipped
       83  [TIME]     program wrote qa_report
-                       qa: pass, 0 errors, 0 warnings
+                       qa: pass, 0 errors, 1 warnings (cycle 1)
       84  [TIME]   qa_loop[1]/failed: stopped
       85  [TIME]   qa_loop: left
       86  [TIME]   understood: passed
-      87  [TIME] ▶ complete
-      88  [TIME] complete: checked; not executed (exit code 0)
-      89  [TIME] activation 1 ended: complete
-    run [RUN]: complete; 89 records, 11 model calls, 7 tool calls
+      87  [TIME]   covered: passed
+      88  [TIME] ▶ test
+      89  [TIME] ▶ complete
+      90  [TIME] complete: checked; not executed (exit code 0)
+      91  [TIME] activation 1 ended: complete
+    run [RUN]: complete; 91 records, 7 model calls, 6 tool calls
     next: agentctl undo [RUN] --to N puts things as change N left them (1 to 1; 0: as before the run)
     "#);
     insta::assert_snapshot!(project.said("log no-such-run"), @r#"

@@ -254,29 +254,29 @@ steps:
         .map(|p| p.trim_start_matches("f:"))
         .collect();
     insta::assert_snapshot!(problems.join("\n"), @r#"
-2:10: a flow without `stages` has no blocked stage either
-4:41: the field "a": `scope` must be session or turn
-4:59: the field "a": its default cannot be: "a" does not fit its schema at /: 1 is not of type "string"
-5:44: `skip_empty` must be true or false
-5:59: the pack has no data "nothing"
-8:19: `say` has no "text"
-8:32: `end` must be the last action of its step: nothing is done after it
-8:49: "a" has no writer "program", so `set` may not write it
-9:5: the step "s2" is never reached: behind "s1" nothing goes on
-9:21: "c" says what a fix cycle may change, so it cannot be cleared
-9:31: no field is of the group "h"
-10:21: `clear` needs `groups`, `fields`, or `messages: true`
-11:19: `end` has no "message": the user must learn why it ended so
-12:24: the step "s5" has two kinds; it may have one of agent, ask, tool, call, parallel, for_each, route, loop, gate, set, say, clear, end, steps, or several of set, say, clear, end
-15:12: `otherwise` of the step "s6" names no case: "none"
-15:13: the case "one" needs `means`: what the agent chooses by
-15:37: in the step "s6" an agent chooses; name the case that is taken else in `otherwise` of `by`
-18:12: the case "one" is what the step "s7" takes when nothing else is taken, so it can have no `when`
-19:72: `maps` must name each field that the step writes; "b" is not there
-19:86: "c" is not among the fields that the step writes
-19:110: the step "s8" writes "b", but its contract has no such property
-20:20: "a" has no writer "program", so `set` may not write it
-20:23: the expression `pack.nothing.x` reads the data "nothing", which the pack does not have
-21:87: the step "s10" must answer "b", which is a field that it does not write: add it to `writes`, or give the key another name
-"#);
+    2:10: a flow without `stages` has no blocked stage either
+    4:41: the field "a": `scope` must be session or turn
+    4:59: the field "a": its default cannot be: "a" does not fit its schema at /: 1 is not of type "string"
+    5:44: `skip_empty` must be true or false
+    5:59: the pack has no data "nothing"
+    8:19: `say` has no "text"
+    8:32: `end` must be the last action of its step: nothing is done after it
+    8:49: "a" has no writer "program", so `set` may not write it
+    9:5: the step "s2" is never reached: behind "s1" nothing goes on
+    9:21: "c" says what a fix cycle may change, so it cannot be cleared
+    9:31: no field is of the group "h"
+    10:21: `clear` needs `groups`, `fields`, or `messages: true`
+    11:19: `end` has no "message": the user must learn why it ended so
+    12:24: the step "s5" has two kinds; it may have one of agent, ask, tool, call, parallel, for_each, route, loop, gate, set, say, clear, end, steps, or several of set, say, clear, end
+    15:12: `otherwise` of the step "s6" names no case: "none"
+    15:13: the case "one" needs `means`: what the agent chooses by
+    15:37: in the step "s6" an agent chooses; name the case that is taken else in `otherwise` of `by`
+    18:12: the case "one" is what the step "s7" takes when nothing else is taken, so it can have no `when`
+    19:72: `maps` must name each field that the step writes; "b" is not there
+    19:86: "c" is not among the fields that the step writes
+    19:110: the step "s8" writes "b", but its contract has no such property
+    20:20: "a" has no writer "program", so `set` may not write it
+    20:23: the expression `pack.nothing.x` reads the data "nothing", which the pack does not have
+    21:103: the step "s10" must answer "b", which is a field that it does not write: add it to `writes`, or give the key another name
+    "#);
 }

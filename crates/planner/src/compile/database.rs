@@ -380,11 +380,11 @@ impl Draft<'_> {
             .and_then(Value::as_str)
             .unwrap_or("")
             .to_owned();
-        if matches!(call.short, "mongoDb") || is_sql(call.short) {
-            if matches!(operation.as_str(), "delete" | "deleteTable") {
-                self.doomed_rows(at, call, facts, args, params);
-                return;
-            }
+        if (call.short == "mongoDb" || is_sql(call.short))
+            && matches!(operation.as_str(), "delete" | "deleteTable")
+        {
+            self.doomed_rows(at, call, facts, args, params);
+            return;
         }
         if call.short == "mongoDb" {
             self.mongo_after(at, &operation, args, params);
