@@ -369,6 +369,8 @@ pub fn finish(out: &Output, ended: Result<Exit, CliError>) -> Exit {
     let whole = |exit| told(streams::finish_answer()).map(|_| exit);
     let exit = ended.and_then(whole).unwrap_or_else(|error| {
         out.error(&error);
+        // What it says on stdout is an answer too. Where that cannot be written either, the exit code is the first error's.
+        drop(streams::finish_answer());
         error.exit
     });
     streams::finish();
