@@ -1,4 +1,8 @@
 //! Makes `catalog/releases.tsv` from catalogs of releases, oldest first: `RELEASE=FILE.bin …` (catalog/README.md).
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a table for a file, which nobody reads meanwhile"
+)]
 
 use agentctl_n8n::catalog::{Catalog, Lookup};
 use std::collections::BTreeSet;
@@ -8,7 +12,7 @@ use std::io::Write as _;
 const HEAD: &str = "\
 # Which n8n has which node versions: those that the releases below were seen to add, by the release in which each was seen first.
 # A version that a release has, all later ones have, but for whole types that n8n 2.0 took out.
-# A release stands for all of its minor line. Made by (docs/development-n8n.md):
+# A release stands for all of its minor line. Made by (crates/n8n/catalog/README.md):
 #   cargo run -p agentctl-n8n --example releases -- 1.100=FILE.bin 1.105=FILE.bin ...
 ";
 
