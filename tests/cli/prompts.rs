@@ -189,6 +189,6 @@ fn each_part_of_a_recording_stands_on_a_page() {
                 }
             }
         }
-        assert!(checked > 300, "{checked} parts");
+        assert!(checked > 390, "{checked} parts");
     });
 }

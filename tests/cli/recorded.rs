@@ -4,7 +4,7 @@
 //! A prompt or a contract that changes on purpose makes these fail with the part that differs. Then
 //! `RENEW_CONVERSATIONS=1 cargo test --test cli` writes the recordings anew, with the same answers to what is asked now.
 
-use crate::support::{Project, Ran};
+use crate::support::{Project, Ran, is_harmless};
 use agentctl_base::own_words::own_words;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -110,11 +110,7 @@ macro_rules! dialogues {
                     continue;
                 }
                 let recording = std::fs::read_to_string(folder(&name).join("recording.json")).unwrap();
-                assert!(recording.len() < 60_000, "{name} has {} bytes", recording.len());
-                let lower = recording.to_lowercase();
-                for secret in ["bearer ey", "\"sk-", "xoxb-", "authorization\":", "/home/", "127.0.0.1"] {
-                    assert!(!lower.contains(secret), "{name}: {secret}");
-                }
+                is_harmless(&recording, &name);
             }
         }
     };

@@ -5,7 +5,7 @@
 //! A prompt, a tool's description or a check that changes on purpose makes these fail with the part that differs. Then
 //! `RENEW_CONVERSATIONS=1 cargo test --test cli` writes them anew, with the same answers to what is asked now.
 
-use crate::support::Project;
+use crate::support::{Project, is_harmless};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -162,18 +162,7 @@ fn no_recording_has_a_secret() {
         let folder = folder(&name.replace('_', "-"));
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            let text = read(&path).to_lowercase();
-            assert!(text.len() < 60_000, "{}: {}", path.display(), text.len());
-            for secret in [
-                "bearer ey",
-                "\"sk-",
-                "xoxb-",
-                "authorization\":",
-                "/home/",
-                "127.0.0.1",
-            ] {
-                assert!(!text.contains(secret), "{}: {secret}", path.display());
-            }
+            is_harmless(&read(&path), &path.display().to_string());
         }
     }
 }

@@ -19,12 +19,14 @@ impl Draft<'_> {
         params: &mut Map<String, Value>,
     ) {
         let said = self.sql_filters(at, args);
-        let rows = match said.is_empty() {
+        let mut rows = match said.is_empty() {
             true => self.row_at_hand(at, call.short).into_iter().collect(),
             false => said,
         };
         if rows.is_empty() {
             self.gap(call.said);
+            // A draft takes nothing either.
+            rows.push(("<column>".to_owned(), json!("<value>")));
         }
         if call.short == "mongoDb" {
             params.insert("query".into(), super::database::mongo_query(&rows));
