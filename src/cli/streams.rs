@@ -36,6 +36,11 @@ pub(super) fn tell(text: &str) {
     ERR.settle(Some(GLANCE));
 }
 
+/// A line of a log that many write at once: nobody waits until it is written.
+pub(super) fn log(line: &str) {
+    ERR.push(line.as_bytes());
+}
+
 /// Remarks of any length that somebody asked for, told when no lock is held: they wait for their reader.
 pub(super) fn tell_all(text: &str) {
     OUT.settle(Some(GLANCE));
@@ -174,6 +179,8 @@ impl Stream {
             }
             return;
         }
+        // A thread that writes looks for more by itself: each of many lines would wake it in vain.
+        let is_idle = state.is_written();
         state.waiting.extend_from_slice(bytes);
         if !state.begun {
             match self.begin() {
@@ -181,7 +188,9 @@ impl Stream {
                 Err(why) => state.end(&why),
             }
         }
-        self.changed.notify_all();
+        if is_idle {
+            self.changed.notify_all();
+        }
     }
 
     fn begin(&'static self) -> io::Result<()> {

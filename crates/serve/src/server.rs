@@ -333,6 +333,7 @@ pub async fn serve(
     let (end, ended) = oneshot::channel();
     let ended = async { drop(ended.await) };
     let mut taken = JoinSet::new();
+    let listener = at_doors.hand(listener)?;
     let taking = listen(listener, wires, limits, doors, ended);
     taken.spawn_on(taking, &at_doors.handle);
     stop.await;

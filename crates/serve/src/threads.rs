@@ -2,6 +2,7 @@
 //! time of turns.
 
 use std::io;
+use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Where what is asked for is done.
@@ -28,6 +29,13 @@ impl Threads {
     /// Of connections: callers who come and go as fast as they can leave half of the cores, and turns the first place on the other.
     pub fn at_doors() -> io::Result<Threads> {
         Threads::start("door", half_the_cores(), 5)
+    }
+
+    /// Who comes is heard of here and wakes nobody else: the threads that made the listener are those of turns.
+    pub fn hand(&self, listener: TcpListener) -> io::Result<TcpListener> {
+        let listener = listener.into_std()?;
+        let _here = self.handle.enter();
+        TcpListener::from_std(listener)
     }
 
     /// Of who only wants to see something.

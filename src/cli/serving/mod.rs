@@ -241,7 +241,7 @@ fn chosen(root: &Path, settings: &Serve, out: &Output) -> Result<Vec<(String, bo
             Err(error) => return Err(session::no_pack(&error)),
         };
         let channels = &pack.manifest.channels;
-        if channels.is_served || !is_default {
+        if channels.is_served || !is_default || name == BUILDER {
             chosen.push((name, channels.webhook.is_some()));
         }
     }
@@ -325,7 +325,7 @@ pub async fn server(
     let sessions = store(root, out).await?;
     let requests = Arc::clone(requests);
     let log = Box::new(move |told: &Told| {
-        streams::tell(&format!("{}\n", told.line()));
+        streams::log(&format!("{}\n", told.line()));
         if let Told::Asked(asked) = told {
             requests.record(asked);
         }

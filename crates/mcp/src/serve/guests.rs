@@ -1,16 +1,24 @@
 //! Connections that have not shown the token: few, for a short time, and in nobody's way. When one more comes than there is room
-//! for, the oldest of them gives way; a connection that has shown the token is none of them any more.
+//! for, the oldest of them gives way; a few of them are heard at a time, and then who else waits. A connection that has shown the token is
+//! none of them any more.
 
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::ready;
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+
+/// So many steps of strangers are made before the others' that are due: fewer would cost strangers more time than the others gain.
+const AT_A_TIME: usize = 8;
 
 /// All connections without the token, oldest first.
 pub(super) struct Strangers {
     most: usize,
     here: Mutex<VecDeque<Arc<Guest>>>,
+    /// For those that are heard now.
+    turns: Arc<Semaphore>,
 }
 
 /// One connection.
@@ -59,6 +67,7 @@ impl Strangers {
         Strangers {
             most: most.max(1),
             here: Mutex::default(),
+            turns: Arc::new(Semaphore::new(AT_A_TIME)),
         }
     }
 
@@ -66,7 +75,10 @@ impl Strangers {
     pub fn enter(&self) -> Arc<Guest> {
         let guest = Arc::new(Guest::default());
         let mut here = self.here.lock().unwrap_or_else(PoisonError::into_inner);
-        here.retain(|other| other.is_stranger());
+        // Those that went are counted out when there is no room, not at each one that comes.
+        if here.len() >= self.most {
+            here.retain(|other| other.is_stranger());
+        }
         while here.len() >= self.most {
             let Some(oldest) = here.pop_front() else {
                 break;
@@ -75,6 +87,28 @@ impl Strangers {
         }
         here.push_back(Arc::clone(&guest));
         guest
+    }
+
+    /// Serves a connection: as long as it is a stranger's, each of its steps waits until those of strangers that came earlier are made,
+    /// [`AT_A_TIME`] and then everybody else's. So a crowd holds up who is known by these and not by all.
+    pub async fn hear<T>(&self, guest: &Guest, served: impl Future<Output = T>) -> T {
+        let mut served = pin!(served);
+        let mut waits = None;
+        std::future::poll_fn(|cx| {
+            if guest.is_known() {
+                waits = None;
+            } else {
+                let asks = || Box::pin(Arc::clone(&self.turns).acquire_owned());
+                let turn = ready!(waits.get_or_insert_with(asks).as_mut().poll(cx));
+                waits = None;
+                tokio::spawn(async move {
+                    tokio::task::yield_now().await;
+                    drop(turn);
+                });
+            }
+            served.as_mut().poll(cx)
+        })
+        .await
     }
 }
 
@@ -122,6 +156,7 @@ impl Guest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::task::Poll;
 
     #[tokio::test(start_paused = true)]
     async fn the_oldest_stranger_gives_way_and_who_is_known_stays() {
@@ -145,5 +180,62 @@ mod tests {
         assert_eq!(strangers.here.lock().unwrap().len(), 2);
         strangers.enter();
         assert_eq!(strangers.here.lock().unwrap().len(), 1);
+    }
+
+    /// How many of a crowd of strangers that all came before were heard when somebody is who came last.
+    async fn heard_before(is_known: bool) -> usize {
+        let strangers = Arc::new(Strangers::new(1000));
+        let heard = Arc::new(Mutex::new(0));
+        let mut crowd = tokio::task::JoinSet::new();
+        for _ in 0..100 {
+            let (strangers, heard) = (Arc::clone(&strangers), Arc::clone(&heard));
+            crowd.spawn(async move {
+                let guest = strangers.enter();
+                let said = async { *heard.lock().unwrap() += 1 };
+                strangers.hear(&guest, said).await;
+            });
+        }
+        let last = strangers.enter();
+        if is_known {
+            last.is_now_known();
+        }
+        let now = {
+            let heard = Arc::clone(&heard);
+            async move { *heard.lock().unwrap() }
+        };
+        let before = tokio::spawn(async move { strangers.hear(&last, now).await });
+        let before = before.await.unwrap();
+        while crowd.join_next().await.is_some() {}
+        assert_eq!(*heard.lock().unwrap(), 100);
+        before
+    }
+
+    #[tokio::test]
+    async fn a_crowd_of_strangers_holds_up_who_is_known_by_a_few_of_them() {
+        assert_eq!(heard_before(true).await, AT_A_TIME);
+        assert_eq!(heard_before(false).await, 100);
+    }
+
+    #[tokio::test]
+    async fn who_becomes_known_while_it_is_heard_waits_for_no_stranger_any_more() {
+        let strangers = Strangers::new(9);
+        let guest = strangers.enter();
+        let mut steps = 0;
+        let served = std::future::poll_fn(|cx| {
+            steps += 1;
+            if steps == 2 {
+                return Poll::Ready(());
+            }
+            guest.is_now_known();
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        });
+        strangers.hear(&guest, served).await;
+        assert_eq!(steps, 2);
+        // Another one's turn is no reason to wait.
+        tokio::task::yield_now().await;
+        let all = Arc::clone(&strangers.turns);
+        let _held = all.acquire_many_owned(AT_A_TIME as u32).await;
+        strangers.hear(&guest, async {}).await;
     }
 }

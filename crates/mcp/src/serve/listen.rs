@@ -74,7 +74,7 @@ pub async fn listen<A: Answers>(
     stop: impl Future<Output = ()>,
 ) {
     let wires = Arc::new(wires);
-    let strangers = Strangers::new(limits.strangers);
+    let strangers = Arc::new(Strangers::new(limits.strangers));
     let mut connections = JoinSet::new();
     let (end, ending) = watch::channel(false);
     let mut stop = std::pin::pin!(stop);
@@ -96,6 +96,7 @@ pub async fn listen<A: Answers>(
         let _ = stream.set_nodelay(true);
         let guest = Left(strangers.enter());
         let (wires, answers) = (Arc::clone(&wires), Arc::clone(&answers));
+        let strangers = Arc::clone(&strangers);
         let ending = ending.clone();
         connections.spawn(async move {
             let guest = guest;
@@ -107,7 +108,7 @@ pub async fn listen<A: Answers>(
             };
             // From the first moment on, a handshake too: who never ends it takes no room.
             tokio::select! {
-                () = served => {}
+                () = strangers.hear(&guest.0, served) => {}
                 () = guest.0.unwelcome(limits.token) => {}
             }
         });
