@@ -1,8 +1,10 @@
 """What callers who mean no good cost the others: a well-behaved caller's turns alone, and beside each kind of them.
 
-    python3 tests/serve/hostile.py target/release/agentctl --turns 300 --callers 400
+    python3 tests/serve/hostile.py target/release/agentctl --turns 300 --rounds 5 --callers 400
 
-The hostile ones are a process of the lowest priority, since they stand for other machines.
+The hostile ones are a process that gets what nobody else wants of the cores (Linux: SCHED_IDLE), since they stand for other machines.
+Beside each kind the caller is measured alone as well, in turn with it and in conversations of its own, so that neither what else the
+machine does nor how long a conversation has become counts for one of the two.
 
 `slow`: heads that come a byte a second, without a secret. `flood`: connections that are opened, ask with a wrong secret and come again.
 `unread`: readers with a secret that open a run's events with all records, again and again, and read none; once of a client with the
@@ -50,8 +52,8 @@ async def answered(reader):
     return told, await reader.readexactly(length)
 
 
-async def turn(server, reader, writer, number, authorization=f"Bearer {TOKEN[::-1]}", tenant=None):
-    body = {"from": {"id": "u"}, "conversation": {"id": f"c{number // 20}", "tenantId": tenant}, "text": "hello"}
+async def turn(server, reader, writer, conversation, authorization=f"Bearer {TOKEN[::-1]}", tenant=None):
+    body = {"from": {"id": "u"}, "conversation": {"id": conversation, "tenantId": tenant}, "text": "hello"}
     if tenant is None:
         del body["conversation"]["tenantId"]
     writer.write(head(server, "POST", "/hooks/front-door", authorization, json.dumps(body)))
@@ -61,16 +63,16 @@ async def turn(server, reader, writer, number, authorization=f"Bearer {TOKEN[::-
     return told
 
 
-async def good(server, turns):
-    """One caller, one turn after the other."""
+async def good(server, name, turns):
+    """One caller, one turn after the other, twenty in a conversation."""
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     times = []
     for number in range(turns):
         began = time.perf_counter()
-        await turn(server, reader, writer, number)
+        await turn(server, reader, writer, f"{name}-{number // 20}")
         times.append(time.perf_counter() - began)
     writer.close()
-    return sorted(times)
+    return times
 
 
 async def again(work):
@@ -113,45 +115,66 @@ async def attack(server, run, kind, callers):
     await asyncio.gather(*(again(lambda: kind(server, run)) for _ in range(callers)))
 
 
+def make_way():
+    if hasattr(os, "SCHED_IDLE"):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    else:
+        os.nice(19)
+
+
 def hostile(server, run, kind, callers):
-    """In a process of its own, which makes way for the well-behaved caller: it stands for other machines."""
-    os.nice(19)
+    """In a process of its own, which makes way for the others: it stands for other machines."""
+    make_way()
     # It is told of each connection that the server cut off.
     logging.getLogger("asyncio").setLevel(logging.ERROR)
     asyncio.new_event_loop().run_until_complete(attack(server, run, kind, callers))
 
 
-async def measure(server, args):
+@contextlib.contextmanager
+def beside(server, run, kind, callers):
+    others = multiprocessing.get_context("fork").Process(target=hostile, args=(server, run, kind, callers), daemon=True)
+    others.start()
+    time.sleep(2)
+    try:
+        yield
+    finally:
+        others.kill()
+        others.join()
+        time.sleep(2)
+
+
+def at(times, part):
+    """In ms."""
+    return sorted(times)[min(len(times) - 1, int(len(times) * part))] * 1000
+
+
+async def measure(server, kind, args):
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
-    runs = {}
-    for authorization in (BASIC, LIMITED):
-        told = await turn(server, reader, writer, 0, authorization, "bad")
-        runs[authorization] = next(line.split(": ")[1] for line in told.split("\r\n") if line.lower().startswith("x-run-id"))
+    authorization = LIMITED if kind is unread_at_the_default_limit else BASIC
+    told = await turn(server, reader, writer, "bad", authorization, "bad")
+    run = next(line.split(": ")[1] for line in told.split("\r\n") if line.lower().startswith("x-run-id"))
     writer.close()
-    for kind in (None, slow, flood, unread_at_the_default_limit, unread):
-        run = runs[LIMITED if kind is unread_at_the_default_limit else BASIC]
-        others = None
-        if kind:
-            others = multiprocessing.get_context("fork").Process(target=hostile, args=(server, run, kind, args.callers), daemon=True)
-            others.start()
-        await asyncio.sleep(2)
-        times = await good(server, args.turns)
-        if others:
-            others.kill()
-            others.join()
-        at = lambda part: times[min(len(times) - 1, int(len(times) * part))] * 1000
-        name = f"{args.callers} {kind.__name__}" if kind else "alone"
-        print(f"{name}: p50 {at(0.5):.1f} ms, p99 {at(0.99):.1f} ms, RSS {server.rss():.0f} MiB", flush=True)
+    alone, among = [], []
+    for number in range(args.rounds):
+        alone += await good(server, f"alone-{number}", args.turns)
+        with beside(server, run, kind, args.callers):
+            among += await good(server, f"among-{number}", args.turns)
+    both = [(at(times, 0.5), at(times, 0.99)) for times in (alone, among)]
+    (p50, p99), (p50_among, p99_among) = both
+    print(f"{args.callers} {kind.__name__}: p50 {p50_among:.1f} ms, p99 {p99_among:.1f} ms; alone {p50:.1f} ms, {p99:.1f} ms; "
+          f"p99 {p99_among / p99:.2f} times, RSS {server.rss():.0f} MiB", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
     parser.add_argument("--turns", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--callers", type=int, default=400)
     args = parser.parse_args()
-    with Server(args.binary, SETTINGS) as server:
-        asyncio.run(measure(server, args))
+    for kind in (slow, flood, unread_at_the_default_limit, unread):
+        with Server(args.binary, SETTINGS) as server:
+            asyncio.run(measure(server, kind, args))
 
 
 main()
