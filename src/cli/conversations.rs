@@ -5,6 +5,7 @@ use super::output::Output;
 use super::project::{broken, home};
 use super::session::run_error;
 use super::settings;
+use agentctl_engine::run::RunError;
 use agentctl_host::home::{HomeError, NoHome, variable};
 use agentctl_sessions::{
     Marks, PostgresSessions, SessionError, SessionKey, Sessions, SqliteSessions,
@@ -80,9 +81,16 @@ pub fn session_error(error: &SessionError) -> CliError {
     CliError::new(exit, error.to_string())
 }
 
+const AGAIN: &str =
+    "nothing is lost: send the same message again, and the turn goes on where it stopped";
+
 pub fn turn_error(error: &TurnError) -> CliError {
     match error {
         TurnError::Session(error) => session_error(error),
+        // A turn is no run that is resumed: the same message goes on with it.
+        TurnError::Run(error @ RunError::Model(_)) => {
+            CliError::new(Exit::Model, error.to_string()).hint(AGAIN)
+        }
         TurnError::Run(error) => run_error(error),
         TurnError::NotOpen(_) => CliError::usage(error.to_string()),
         TurnError::TooLong(_) => {

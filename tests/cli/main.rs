@@ -59,6 +59,7 @@ mod sources;
 mod support;
 mod talked;
 mod trust;
+mod turn_faults;
 mod turns;
 mod wire;
 mod wires;
