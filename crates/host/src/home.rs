@@ -136,7 +136,7 @@ impl Home {
     /// Writes a whole file for its owner only (0600): a crash leaves the old one or the new one. What a killed write left anywhere
     /// in the folder is removed.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), HomeError> {
-        tidy(&self.dir).map_err(|e| failed("tidy", &self.dir)(io::Error::other(e.to_string())))?;
+        self.tidied()?;
         let path = self.dir.join(name);
         let (folder, temporary) = self.temporary(&path, bytes)?;
         temporary
@@ -166,11 +166,12 @@ impl Home {
         Ok(HomeLock { _file: file })
     }
 
-    /// The user's key, made at its first use.
+    /// The user's key, made at its first use. What a kill left of an earlier first use is removed.
     pub fn key(&self) -> Result<Key, HomeError> {
         if let Some(key) = self.known_key()? {
             return Ok(key);
         }
+        self.tidied()?;
         let path = self.dir.join(KEY_FILE);
         let mut bytes = [0u8; Key::BYTES];
         getrandom::fill(&mut bytes)
@@ -217,6 +218,11 @@ impl Home {
             .try_into()
             .map_err(|_| broken(format!("a key has {} bytes", Key::BYTES)))?;
         Ok(Some(Key::fixed(bytes)))
+    }
+
+    /// Takes away what a killed write left, of the first key too.
+    fn tidied(&self) -> Result<(), HomeError> {
+        tidy(&self.dir).map_err(|e| failed("tidy", &self.dir)(io::Error::other(e.to_string())))
     }
 
     /// These bytes, on the disk in a file that is only to be renamed to `path`; and the folder of both.

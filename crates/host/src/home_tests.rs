@@ -91,6 +91,21 @@ fn a_mark_is_for_one_purpose_and_these_parts_alone() {
 }
 
 #[test]
+fn what_a_kill_left_of_the_first_key_goes_when_it_is_made_again() {
+    let root = tempfile::tempdir().unwrap();
+    let user = root.path().join("user");
+    let project = root.path().join("project");
+    let home = Home::find(of(&[("AGENTCTL_HOME", shown(&user))]), &project).unwrap();
+    fs::create_dir_all(home.dir()).unwrap();
+    let left = home.dir().join(".agentctl-Ab12cD.tmp");
+    fs::write(&left, [7; Key::BYTES]).unwrap();
+    home.key().unwrap();
+    let there = fs::read_dir(home.dir()).unwrap();
+    let names: Vec<_> = there.map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(names, ["key"]);
+}
+
+#[test]
 fn a_key_that_is_none_is_said() {
     let root = tempfile::tempdir().unwrap();
     let user = root.path().join("user");

@@ -290,7 +290,9 @@ fn read(
         read.map_err(|problem| problems.push(problem)).ok()
     });
     let entry = flows.get(&manifest.entry).cloned();
-    if entry.is_none() && !sources.has(&manifest.entry) {
+    // Of one that is to be made of another flow it is told where that says so.
+    let is_made = manifest.flows.contains_key(&manifest.entry);
+    if entry.is_none() && !is_made && !sources.has(&manifest.entry) {
         problems.push(Problem {
             file: manifest_source.file.clone(),
             place: Place::default(),
