@@ -1,8 +1,10 @@
 //! `GET /runs/{id}/events`: when it tells, and as AG-UI.
 
-use super::support::{Desk, Got, TOKEN};
+use super::support::{Desk, Got, TOKEN, two};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
 
 fn body(text: &str) -> Value {
     json!({"from": {"id": "u"}, "conversation": "c", "text": text})
@@ -115,4 +117,27 @@ async fn what_a_run_waits_for_is_an_interrupt_of_ag_ui_and_going_on_is_a_run_aga
     assert_eq!(kinds("\"STEP_STARTED\""), kinds("\"STEP_FINISHED\""));
     let last: Value = serde_json::from_str(all.last().unwrap()).unwrap();
     assert_eq!(last["outcome"], json!({"type": "success"}));
+}
+
+#[tokio::test]
+async fn a_reader_that_takes_nothing_is_dropped_and_its_place_is_anothers() {
+    let desk = Desk::with(two(), |limits| {
+        limits.connections = 1;
+        limits.of_connections.write = Duration::from_millis(300);
+    })
+    .await;
+    let run = desk.post("/hooks/desk", &body(&"long ".repeat(3000))).await;
+    let run = run.header("x-run-id").unwrap().to_owned();
+    let mut never = TcpStream::connect(desk.address).await.unwrap();
+    let one = format!(
+        "GET /runs/{run}/events?view=all HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {TOKEN}\r\n\r\n",
+        desk.address
+    );
+    // Their answers are many times what the two ends of a connection keep for a reader.
+    never.write_all(one.repeat(1000).as_bytes()).await.unwrap();
+    // It has the one place by then.
+    never.readable().await.unwrap();
+    let path = format!("/runs/{run}");
+    let other = tokio::time::timeout(Duration::from_secs(60), desk.get(&path));
+    assert_eq!(other.await.unwrap().status, 200);
 }
