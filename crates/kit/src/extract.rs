@@ -28,6 +28,8 @@ pub(crate) struct Found {
 pub(crate) struct Wanted<'a> {
     /// What the reply before the last one asked for: "I meant …" puts it right.
     pub asked_before: &'a [usize],
+    /// The names of fields that are marked unknown.
+    pub unknown: &'a [&'a str],
     /// What is said freely stands for what was said freely before.
     pub anew: bool,
 }
@@ -434,8 +436,11 @@ fn not_known(reading: &Reading<'_>, field: usize, said: &Said) -> Found {
 /// What is said without a name: the answer to the one text that was asked for, else the description.
 fn freely(reading: &Reading<'_>, wanted: Wanted<'_>, taken: &[bool], finds: &mut Finds) {
     let runs = reading.plain_but(taken);
-    let right = right::swapped(reading, finds.0.is_empty());
-    if let Some(found) = right.or_else(|| right::meant(reading, wanted, &runs)) {
+    let nothing_else = finds.0.is_empty();
+    let right = right::swapped(reading, nothing_else)
+        .or_else(|| right::meant(reading, wanted, &runs))
+        .or_else(|| right::renamed(reading, wanted).filter(|_| nothing_else));
+    if let Some(found) = right {
         finds.add(found);
         return;
     }

@@ -343,32 +343,71 @@ impl<'a> Reading<'a> {
         value.is_some_and(|v| v.not_sure || v.none)
     }
 
-    /// What is said of a field that the piece before names: "the sponsor, I don't know him".
+    /// What is not known of a field that the piece beside it names: "the sponsor, I don't know him", "the sponsor? No idea", "no idea who
+    /// the sponsor is".
     fn look_back(&mut self) {
-        let mut of: Vec<(usize, Vec<usize>)> = Vec::new();
+        let mut of: Vec<(usize, usize, usize)> = Vec::new();
         for (at, (piece, what)) in self.pieces.iter().enumerate() {
             if !matches!(what, What::Unknown(fields) if fields.is_empty()) {
                 continue;
             }
-            let before = at.checked_sub(1).and_then(|i| self.pieces.get(i));
-            let Some((other, _)) = before.filter(|(p, w)| {
-                p.sentence == piece.sentence && !matches!(w, What::Lists(_) | What::Unknown(_))
-            }) else {
-                continue;
-            };
-            let cues = self.cues(&other.words);
-            if let Some((field, _)) = cues.first() {
-                of.push((at, vec![*field]));
-            }
+            let before = at
+                .checked_sub(1)
+                .and_then(|i| Some((i, self.named_before(i, piece)?)));
+            let named = before.or_else(|| Some((at + 1, self.named_behind(at + 1, piece)?)));
+            of.extend(named.map(|(other, field)| (at, other, field)));
         }
-        for (at, fields) in of {
+        for (at, other, field) in of {
             if let Some((_, what)) = self.pieces.get_mut(at) {
-                *what = What::Unknown(fields);
+                *what = What::Unknown(vec![field]);
             }
-            if let Some((_, what)) = at.checked_sub(1).and_then(|i| self.pieces.get_mut(i)) {
+            if let Some((_, what)) = self.pieces.get_mut(other) {
                 *what = What::Nothing;
             }
         }
+    }
+
+    /// The field that the piece before names: in its sentence, or in one that says nothing else.
+    fn named_before(&self, at: usize, piece: &Piece) -> Option<usize> {
+        let (other, what) = self.pieces.get(at)?;
+        // "How important it is, I'm not sure": the value stands for its field.
+        if let What::Lists(hits) = what
+            && other.sentence == piece.sentence
+            && self.begins(&["how"], other.words.start)
+        {
+            return self.hits.get(*hits.first()?).map(|hit| hit.field);
+        }
+        let named = match other.sentence == piece.sentence {
+            true => !matches!(what, What::Lists(_) | What::Unknown(_)),
+            false => self.is_bare_name(other, what, 0),
+        };
+        let cues = self.cues(&other.words);
+        cues.first().filter(|_| named).map(|(field, _)| *field)
+    }
+
+    /// The field that is all that the piece behind says.
+    fn named_behind(&self, at: usize, piece: &Piece) -> Option<usize> {
+        let (other, what) = self.pieces.get(at)?;
+        // "… who the sponsor is".
+        const ASKS: usize = 1;
+        let named = other.sentence == piece.sentence && self.is_bare_name(other, what, ASKS);
+        let cues = self.cues(&other.words);
+        cues.first().filter(|_| named).map(|(field, _)| *field)
+    }
+
+    /// Whether a piece names a field and says nothing of it, but for so many words.
+    fn is_bare_name(&self, piece: &Piece, what: &What, most: usize) -> bool {
+        let names: Vec<Range<usize>> = self
+            .cues(&piece.words)
+            .into_iter()
+            .map(|(_, words)| words)
+            .collect();
+        let open = match what {
+            What::Question | What::Nothing | What::Plain => true,
+            What::Names(named) => named.value.is_empty(),
+            _ => false,
+        };
+        open && names.len() == 1 && self.content(piece.words.clone(), &names) <= most
     }
 
     /// What is said first and then called by a field's name: "callers wait less, that's the benefit", "Rosa Klein pays, she's the sponsor".

@@ -35,11 +35,13 @@ pub(crate) fn is(word: &str, form: &str) -> bool {
     (longer(word, form, 2) || longer(form, word, 1) || is_mistyped(word, form)) && !small()
 }
 
-/// Whether a long word is a form but for one letter, after the same beginning.
+/// Whether a long word is a form but for one letter, or a very long one but for two, after the same beginning.
 fn is_mistyped(word: &str, form: &str) -> bool {
     const LONG: usize = 8;
-    let close = word.len().abs_diff(form.len()) <= 1 && word.len().min(form.len()) >= LONG;
-    close && key(word) == key(form) && strsim::osa_distance(word, form) <= 1
+    const VERY_LONG: usize = 10;
+    let wrong = if form.len() >= VERY_LONG { 2 } else { 1 };
+    let close = word.len().abs_diff(form.len()) <= wrong && word.len().min(form.len()) >= LONG;
+    close && key(word) == key(form) && strsim::osa_distance(word, form) <= wrong
 }
 
 /// Where a form ends that begins at a word. A form is not read across the end of a sentence.

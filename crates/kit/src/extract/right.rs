@@ -3,7 +3,7 @@
 use super::{Found, Wanted, bounded, without_lead};
 use crate::fields::{Field, Kind};
 use crate::phrases::PHRASES;
-use crate::reading::Reading;
+use crate::reading::{Reading, What};
 use crate::words::folds;
 use serde_json::Value;
 use std::ops::Range;
@@ -53,6 +53,75 @@ fn set(reading: &Reading<'_>, field: &Field) -> Option<Range<usize>> {
             let names = (from..from + LONGEST).take_while(|at| capital(*at)).count();
             (names > 0).then_some(from..from + names)
         })
+}
+
+/// "Actually it's Sam Ito": a name alone, while something is put right. It is that of the short text that is answered already, or marked
+/// unknown; of several the one whose old value has a word of it, else the one that was asked for before.
+pub(super) fn renamed(reading: &Reading<'_>, wanted: Wanted<'_>) -> Option<Found> {
+    if !reading.says("correct") {
+        return None;
+    }
+    let (words, led) = reading
+        .pieces
+        .iter()
+        .filter(|(_, what)| *what == What::Plain)
+        .find_map(|(piece, _)| name_alone(reading, piece.words.clone()))?;
+    let fields = reading.cx.fields.iter().enumerate();
+    let answered: Vec<(usize, &Field)> = fields
+        .filter(|(_, f)| f.is_short() && f.ask && f.kind == Kind::Text)
+        .filter(|(at, f)| reading.is_known(*at) || wanted.unknown.contains(&f.name.as_str()))
+        .collect();
+    let said: Vec<String> = folds(reading.text.said(words.clone()));
+    let shares = |(_, field): &&(usize, &Field)| {
+        let old = reading
+            .cx
+            .collected
+            .get(&field.name)
+            .and_then(Value::as_str);
+        old.is_some_and(|old| folds(old).iter().any(|word| said.contains(word)))
+    };
+    let asked = |(at, _): &&(usize, &Field)| wanted.asked_before == [*at];
+    // Who is asked for another name answers that.
+    let asks_another = reading.cx.asked.iter().any(|at| {
+        let field = reading.cx.fields.get(*at);
+        field.is_some_and(Field::is_short) && !answered.iter().any(|(known, _)| known == at)
+    });
+    // One word alone may be anything.
+    let is_name = (led || words.len() > 1) && !asks_another;
+    let (at, field) = match answered.iter().find(shares) {
+        Some(one) => one,
+        None if !is_name => return None,
+        None => match answered.as_slice() {
+            [one] => one,
+            several => several.iter().find(asked)?,
+        },
+    };
+    let value = bounded(reading.text.said(words), field.max)?;
+    Some(Found {
+        field: *at,
+        quote: value.clone(),
+        value: Some(Value::String(value)),
+    })
+}
+
+/// The name that is all that a piece says behind "no, it's"; and whether that stands before it.
+fn name_alone(reading: &Reading<'_>, piece: Range<usize>) -> Option<(Range<usize>, bool)> {
+    const LONGEST: usize = 4;
+    const BEFORE: [&str; 6] = ["correct", "lead", "no", "meant", "set", "filler"];
+    let at = |from: usize| {
+        let each = BEFORE.into_iter().filter_map(|class| {
+            let end = PHRASES.at(class, reading.words(), from, reading.cx.languages)?;
+            (end < piece.end).then_some((end, matches!(class, "lead" | "meant" | "set")))
+        });
+        each.max()
+    };
+    let (mut from, mut led) = (piece.start, false);
+    while let Some((end, leads)) = at(from) {
+        (from, led) = (end, leads);
+    }
+    let mut name = reading.words().iter().take(piece.end).skip(from);
+    let count = piece.end - from;
+    ((1..=LONGEST).contains(&count) && name.all(|w| w.capital)).then_some((from..piece.end, led))
 }
 
 /// "Not Paul but Paula", "Paula, not Paul": the old value is one that is known, so the field need not be named.

@@ -60,6 +60,7 @@ pub(super) fn elicit(task: Task<'_>) -> Result<Value, KitError> {
 pub(super) fn says_itself(scene: &Scene<'_>, reading: &Reading<'_>) -> Vec<Found> {
     let wanted = Wanted {
         asked_before: &scene.asked_before,
+        unknown: &scene.unknown,
         anew: says_anew(scene),
     };
     extract(reading, wanted)
