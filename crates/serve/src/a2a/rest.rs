@@ -162,11 +162,11 @@ fn listed(query: &str) -> Result<ListTasks, Fault> {
     for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
         let wrong = |what: &str| Fault::field(&key, format!("is {what}"));
         let field: Value = match key.as_ref() {
-            "pageSize" | "historyLength" => {
+            "pageSize" | "page_size" | "historyLength" | "history_length" => {
                 let number: i64 = value.parse().map_err(|_| wrong("a number"))?;
                 number.into()
             }
-            "includeArtifacts" => {
+            "includeArtifacts" | "include_artifacts" => {
                 let word: bool = value.parse().map_err(|_| wrong("true or false"))?;
                 word.into()
             }
