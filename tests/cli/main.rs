@@ -46,6 +46,7 @@ mod prompts;
 mod pushed;
 mod qa;
 mod recorded;
+mod remote_questions;
 mod research;
 mod room;
 mod said;
