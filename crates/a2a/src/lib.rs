@@ -9,6 +9,7 @@ mod message;
 mod requests;
 mod sign;
 mod task;
+pub mod v0_3;
 
 pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentSkill, Capabilities, HttpAuth, SecurityList,

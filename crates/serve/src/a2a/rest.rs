@@ -2,12 +2,12 @@
 //! text says one and its proto the other.
 
 use super::refused::Refused;
-use super::{cancel, extended_card, get, list, pushes, send, speaks, stream, subscribe};
+use super::{Spoken, cancel, extended_card, get, list, pushes, send, speaks, stream, subscribe};
 use crate::answer::{Answer, whole};
 use crate::ask::Ask;
 use crate::router::named;
 use crate::server::{ServedPack, Server};
-use agentctl_a2a::{Fault, Kind, ListTasks, MEDIA_TYPE, PushConfig, PushOf, SendMessage};
+use agentctl_a2a::{Fault, Kind, ListTasks, MEDIA_TYPE, PushConfig, PushOf, SendMessage, VERSION};
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use hyper::{Method, StatusCode};
@@ -23,8 +23,12 @@ pub async fn answer(
     (method, path, query): (&Method, &str, &str),
     body: Incoming,
 ) -> Answer {
-    let done = match speaks(ask, query) {
-        Ok(()) => perform(server, ask, pack, (method, path, query), body).await,
+    let done = match speaks(server, ask, query) {
+        Ok(Spoken::V1) => perform(server, ask, pack, (method, path, query), body).await,
+        Ok(Spoken::V0_3) => {
+            let why = format!("A2A 0.3 is spoken over JSON-RPC only, here it is {VERSION}");
+            Err(Fault::new(Kind::VersionNotSupported, why).into())
+        }
         Err(fault) => Err(fault.into()),
     };
     done.unwrap_or_else(|refused| {
