@@ -27,6 +27,7 @@ mod gallery;
 mod help;
 mod history;
 mod killed;
+mod killed_agents;
 mod large;
 mod learning;
 mod lent;
