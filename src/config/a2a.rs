@@ -29,6 +29,9 @@ pub struct RemoteAgent {
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Written {
+    /// `agentctl serve` speaks A2A 0.3, too.
+    #[serde(default)]
+    pub(super) v0_3: bool,
     #[serde(default)]
     agents: IndexMap<String, Spanned<WrittenAgent>>,
 }

@@ -28,7 +28,9 @@
 //! [targets.prod.credentials.slackApi]
 //! "Sales" = "Sales (production)"             # where it has another name there
 //! [serve]                                    # docs/serve.md
-//! [a2a.agents.desk]                          # docs/a2a.md
+//! [a2a]                                      # docs/a2a.md
+//! v0_3 = false                               # serve speaks A2A 0.3, too
+//! [a2a.agents.desk]
 //! url = "https://agents.example.com/agents/desk"
 //! token_env = "A2A_DESK_TOKEN"
 //! [trust]                                    # only in the user's own file
@@ -409,6 +411,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
     let plain_http = lines.plain_http(written.trust, origin)?;
     let test_hosts = lines.test_hosts(written.test, origin)?;
     let tool_addresses = tools::addresses(&lines, written.tools, origin)?;
+    let v0_3 = written.a2a.v0_3;
     let agents = a2a::agents(&lines, written.a2a, origin)?;
     let targets = targets::targets(&lines, written.targets, origin)?;
     Ok(Config {
@@ -424,7 +427,10 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         pack: written.packs.default,
         orchestrators: written.packs.orchestrators,
         sessions_url_env: written.sessions.url_env,
-        serve: written.serve.checked(&lines, origin)?,
+        serve: serve::Serve {
+            v0_3,
+            ..written.serve.checked(&lines, origin)?
+        },
         user: User::of(written.user, &lines)?,
         backend: written.n8n.backend,
         plain_http,

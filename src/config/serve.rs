@@ -42,6 +42,9 @@ pub struct Serve {
     /// Of the user's own file alone: what of this machine and of private networks clients may have told of their tasks.
     #[serde(default)]
     pub push_addresses: Vec<Spanned<String>>,
+    /// `[a2a] v0_3`: A2A 0.3 is spoken, too.
+    #[serde(skip)]
+    pub v0_3: bool,
     #[serde(default)]
     pub clients: IndexMap<String, Client>,
 }
@@ -156,6 +159,7 @@ impl Serve {
             ui: self.ui || user.ui,
             mcp: self.mcp.or(user.mcp),
             sign_cards: self.sign_cards || user.sign_cards,
+            v0_3: self.v0_3 || user.v0_3,
             push_addresses: user.push_addresses,
             clients,
         }

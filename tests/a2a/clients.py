@@ -1,4 +1,4 @@
-"""What the A2A client of Python's a2a-sdk makes of `agentctl serve`. Each check ends the program with its words when it does not hold."""
+"""What the A2A client of Python's a2a-sdk makes of `agentctl serve`; then what those of npm and a2a-handler do. Each check ends the program with its words when it does not hold."""
 
 import asyncio
 import http.server
@@ -262,6 +262,26 @@ def envelope(url):
         holds("envelope: astray it is told the way", wrong.status_code == 400 and "/a2a/message" in wrong.text, wrong.text)
 
 
+async def old(url):
+    """The same package as a client of 0.3: it is given the card's address of that version alone."""
+    http = httpx.AsyncClient(headers={"authorization": f"Bearer {TOKEN}"}, timeout=60)
+    card = await A2ACardResolver(http, f"{url}/agents/colour").get_agent_card()
+    of_old = [i for i in card.supported_interfaces if i.protocol_version.startswith("0.3")]
+    holds("0.3: the card names its address", len(of_old) > 0, card)
+    del card.supported_interfaces[:]
+    card.supported_interfaces.append(of_old[0])
+    colour = ClientFactory(ClientConfig(httpx_client=http, streaming=False)).create(card)
+    task, _ = await last(colour.send_message(said("the wall")))
+    holds("0.3: a question is input-required", task.status.state == TaskState.TASK_STATE_INPUT_REQUIRED, task)
+    done, _ = await last(colour.send_message(said("Blue", task=task.id, context=task.context_id)))
+    holds("0.3: its answer ends the task", (done.id, text(done)) == (task.id, "For the wall: blue"), done)
+    streaming = ClientFactory(ClientConfig(httpx_client=http, streaming=True)).create(card)
+    watched, told = await last(streaming.send_message(said("the roof")))
+    holds("0.3: a stream closes where the task waits", watched.status.state == TaskState.TASK_STATE_INPUT_REQUIRED, told)
+    cancelled = await colour.cancel_task(CancelTaskRequest(id=watched.id))
+    holds("0.3: a task is cancelled", cancelled.status.state == TaskState.TASK_STATE_CANCELED, cancelled)
+
+
 async def main(binary, of_node):
     with tempfile.TemporaryDirectory() as folder:
         for path, content in COLOUR.items():
@@ -283,6 +303,11 @@ async def main(binary, of_node):
                 await packs(server.url, binding)
             envelope(server.url)
             subprocess.run(["node", of_node, server.url, TOKEN, TOKEN[::-1], keys], check=True)
+            # Beside the Python that runs this.
+            handler = [sys.executable, os.path.join(os.path.dirname(__file__), "handler.py"), os.path.join(os.path.dirname(sys.executable), "handler")]
+            subprocess.run([*handler, server.url, folder], env={**os.environ, "TOKEN": TOKEN}, check=True)
+        with Server(binary, SETTINGS.replace("sign_cards = true", "") + "[a2a]\nv0_3 = true\n", folder) as server:
+            await old(server.url)
 
 
 asyncio.run(main(*sys.argv[1:]))

@@ -11,17 +11,22 @@ pub struct AgentCard {
     pub name: String,
     pub description: String,
     /// The one that is to be tried first stands first.
+    #[serde(alias = "supported_interfaces")]
     pub supported_interfaces: Vec<AgentInterface>,
     pub version: String,
     pub capabilities: Capabilities,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(alias = "security_schemes")]
     pub security_schemes: BTreeMap<String, SecurityScheme>,
     /// Any of them lets a client in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(alias = "security_requirements")]
     pub security_requirements: Vec<SecurityRequirement>,
     #[serde(default)]
+    #[serde(alias = "default_input_modes")]
     pub default_input_modes: Vec<String>,
     #[serde(default)]
+    #[serde(alias = "default_output_modes")]
     pub default_output_modes: Vec<String>,
     #[serde(default)]
     pub skills: Vec<AgentSkill>,
@@ -32,7 +37,9 @@ pub struct AgentCard {
 pub struct AgentInterface {
     pub url: String,
     /// `JSONRPC`, `HTTP+JSON`, `GRPC` or the URI of another one.
+    #[serde(alias = "protocol_binding")]
     pub protocol_binding: String,
+    #[serde(alias = "protocol_version")]
     pub protocol_version: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub tenant: String,
@@ -49,8 +56,10 @@ pub struct Capabilities {
     #[serde(default)]
     pub streaming: bool,
     #[serde(default)]
+    #[serde(alias = "push_notifications")]
     pub push_notifications: bool,
     #[serde(default)]
+    #[serde(alias = "extended_agent_card")]
     pub extended_agent_card: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub extensions: Vec<AgentExtension>,
@@ -83,7 +92,7 @@ pub struct AgentSkill {
 #[serde(untagged)]
 pub enum SecurityScheme {
     Http {
-        #[serde(rename = "httpAuthSecurityScheme")]
+        #[serde(rename = "httpAuthSecurityScheme", alias = "http_auth_security_scheme")]
         http: HttpAuth,
     },
     Other(Value),

@@ -1,6 +1,7 @@
 //! The words of A2A 1.0 (specification 1.0.1, `a2a.proto`): messages, tasks, events, cards and faults, as the JSON of both bindings
-//! (JSON-RPC and HTTP+JSON) has them. Pure: what a server or a client does with them is theirs. Names that are not known are passed
-//! over, as ProtoJSON readers do; a part with two contents, or none, is refused.
+//! (JSON-RPC and HTTP+JSON) has them. Pure: what a server or a client does with them is theirs. They are read as ProtoJSON is: names that
+//! are not known are passed over, a field may be called as in the proto (`task_id`) or as it is written here (`taskId`), never both; a
+//! part with two contents, or none, is refused.
 
 mod card;
 mod fault;
@@ -8,6 +9,7 @@ mod message;
 mod requests;
 mod sign;
 mod task;
+pub mod v0_3;
 
 pub use card::{
     AgentCard, AgentExtension, AgentInterface, AgentSkill, Capabilities, HttpAuth, SecurityList,

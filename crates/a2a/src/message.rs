@@ -78,6 +78,7 @@ struct PartRead {
     #[serde(default)]
     filename: Option<String>,
     #[serde(default)]
+    #[serde(alias = "media_type")]
     media_type: Option<String>,
 }
 
@@ -112,10 +113,13 @@ impl<'de> Deserialize<'de> for Part {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Message {
+    #[serde(alias = "message_id")]
     pub message_id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "context_id")]
     pub context_id: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "task_id")]
     pub task_id: Option<String>,
     pub role: Role,
     pub parts: Vec<Part>,
@@ -124,6 +128,7 @@ pub struct Message {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extensions: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(alias = "reference_task_ids")]
     pub reference_task_ids: Option<Vec<String>>,
 }
 
@@ -155,6 +160,7 @@ impl Message {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
+    #[serde(alias = "artifact_id")]
     pub artifact_id: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,

@@ -52,6 +52,7 @@ pub struct Status {
 pub struct Task {
     pub id: String,
     #[serde(default)]
+    #[serde(alias = "context_id")]
     pub context_id: String,
     pub status: Status,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +66,9 @@ pub struct Task {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusUpdate {
+    #[serde(alias = "task_id")]
     pub task_id: String,
+    #[serde(alias = "context_id")]
     pub context_id: String,
     pub status: Status,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,13 +78,16 @@ pub struct StatusUpdate {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ArtifactUpdate {
+    #[serde(alias = "task_id")]
     pub task_id: String,
+    #[serde(alias = "context_id")]
     pub context_id: String,
     pub artifact: Artifact,
     /// Its parts come after those that were told under its id before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub append: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(alias = "last_chunk")]
     pub last_chunk: bool,
 }
 
@@ -91,6 +97,8 @@ pub struct ArtifactUpdate {
 pub enum StreamResponse {
     Task(Box<Task>),
     Message(Message),
+    #[serde(alias = "status_update")]
     StatusUpdate(StatusUpdate),
+    #[serde(alias = "artifact_update")]
     ArtifactUpdate(ArtifactUpdate),
 }

@@ -8,6 +8,9 @@ use crate::statement::Statement;
 use crate::values::{Bound, Value, What};
 use std::collections::BTreeSet;
 
+/// Of any thing people may be counted.
+const PEOPLE: &str = "count peopl";
+
 /// A value of somebody else's about the same thing.
 struct Other<'a> {
     at: usize,
@@ -30,11 +33,10 @@ impl Corpus {
             .filter(|value| !value.apart)?;
         let others = self.others(claim, value);
         // Whoever says the same value of anything near it shields it.
-        let year = claim.statement.year_of(value);
         let shields = |other: &Other<'_>| {
             let near = other.shared.telling + usize::from(other.shared.weight > 1.5) > 0;
-            let just = value.dimension() != "date" && exact(value).agrees(&exact(other.value));
-            near && just || value.agrees(other.value) && self.is_about_the_same(value, year, other)
+            let just = value.dimension() != "date" && value.exact().agrees(&other.value.exact());
+            near && just || value.agrees(other.value) && self.is_about_the_same(claim, value, other)
         };
         if others.iter().any(shields) {
             return None;
@@ -64,7 +66,7 @@ impl Corpus {
                 && !self.has(&self.of_documents(&BTreeSet::from([placed.doc])), value)
         });
         let unlike: Vec<Other<'_>> = unlike.collect();
-        let agreed = self.agreed(value, year, &unlike);
+        let agreed = self.agreed(claim, value, &unlike);
         let sentences = agreed.or_else(|| self.counted_by_all(value, &unlike))?;
         Some(Against {
             sentences,
@@ -73,16 +75,20 @@ impl Corpus {
     }
 
     /// What at least two publishers agree on: one of them about just this, the others with the same value about nearly this.
-    fn agreed(&self, value: &Value, year: Option<i32>, others: &[Other<'_>]) -> Option<Vec<usize>> {
+    fn agreed(&self, claim: &Claim, value: &Value, others: &[Other<'_>]) -> Option<Vec<usize>> {
+        let year = claim.statement.year_of(value);
         let anchors = others
             .iter()
-            .filter(|other| self.is_about_the_same(value, year, other));
+            .filter(|other| self.is_about_the_same(claim, value, other));
         let groups = anchors.map(|anchor| -> Vec<&Other<'_>> {
             let near = |other: &&Other<'_>| {
-                let same = exact(anchor.value).agrees(&exact(other.value))
+                let same = anchor.value.exact().agrees(&other.value.exact())
                     && anchor.value.dimension() == other.value.dimension();
-                let odd = has_digits(other.value, 3) && other.shared.weight > 0.2;
-                same && (other.shared.telling >= 1 || other.shared.weight > 1.5 || odd)
+                let odd = other.value.has_digits(3) && other.shared.weight > 0.2;
+                let about = other.shared.telling >= 1 || other.shared.weight > 1.5;
+                let told =
+                    || other.shared.weight > 0.2 && self.is_told_of_the_same(claim, other.at);
+                same && (about || odd || told())
             };
             others.iter().filter(near).collect()
         });
@@ -106,7 +112,7 @@ impl Corpus {
         // One of a series by years: without a year nobody knows which of them is meant.
         let of_years = best.iter().all(|other| other.year.is_some());
         let rival = |other: &Other<'_>| {
-            self.is_about_the_same(value, year, other)
+            self.is_about_the_same(claim, value, other)
                 && other.year.is_some()
                 && best.iter().all(|b| b.year != other.year)
         };
@@ -129,7 +135,7 @@ impl Corpus {
         let same = |a: &Other<'_>| -> Vec<&Other<'_>> {
             of_it
                 .iter()
-                .filter(|b| exact(a.value).agrees(&exact(b.value)))
+                .filter(|b| a.value.exact().agrees(&b.value.exact()))
                 .copied()
                 .collect()
         };
@@ -156,10 +162,9 @@ impl Corpus {
     pub(crate) fn rival_values(&self, claim: &Claim) -> Vec<usize> {
         let mut found = Vec::new();
         for value in claim.statement.values.iter().filter(|value| !value.apart) {
-            let year = claim.statement.year_of(value);
             let others = self.others(claim, value).into_iter();
             let rivals = others.filter(|other| {
-                !value.agrees(other.value) && self.is_about_the_same(value, year, other)
+                !value.agrees(other.value) && self.is_about_the_same(claim, value, other)
             });
             found.extend(rivals.map(|other| other.at));
             found.extend(self.rival_counts(claim, value));
@@ -190,7 +195,7 @@ impl Corpus {
         let same = others.iter().filter(|other| {
             value.agrees(other.value)
                 && (year.is_none() || other.year.is_none() || year == other.year)
-                && (self.is_about_the_same(value, year, other)
+                && (self.is_about_the_same(claim, value, other)
                     || other.shared.telling >= 1 && other.shared.weight > 2.0
                     || other.shared.telling >= 2 && !self.is_weighed())
                 && !self.is_copy(claim, other.at)
@@ -216,19 +221,22 @@ impl Corpus {
             if own || !is_comparable(value, other, around, there) {
                 continue;
             }
+            let shared = self.shared(around, there);
             others.push(Other {
                 at: *at,
                 value: other,
                 year: placed.statement.year_of(other),
                 publisher,
-                shared: self.shared(around, there),
+                shared,
             });
         }
         others
     }
 
-    /// Whether enough tells that both measure one thing: two words, or one with the same year, a rare unit or the same thing counted.
-    fn is_about_the_same(&self, value: &Value, year: Option<i32>, other: &Other<'_>) -> bool {
+    /// Whether enough tells that both measure one thing: two words, or one with the same year, a rare unit, the
+    /// same thing counted or much in common around both.
+    fn is_about_the_same(&self, claim: &Claim, value: &Value, other: &Other<'_>) -> bool {
+        let year = claim.statement.year_of(value);
         let shared = &other.shared;
         let dimension = value.dimension();
         let noun = dimension
@@ -246,7 +254,12 @@ impl Corpus {
             "share" => shared.ratio >= 0.45,
             _ => shared.ratio >= 0.3 || rare && shared.ratio >= 0.2,
         };
-        signs >= 2 && shared.telling >= 1 && likely && is_near(value, other.value)
+        let one = shared.telling >= 1 && likely && is_near(value, other.value);
+        // What is told around both is looked at where it decides.
+        let told = || {
+            dimension != "date" && dimension != PEOPLE && self.is_told_of_the_same(claim, other.at)
+        };
+        one && (signs >= 2 || signs == 1 && told())
     }
 
     fn of_documents(&self, documents: &BTreeSet<usize>) -> Vec<usize> {
@@ -264,7 +277,7 @@ impl Corpus {
             .map(|placed| &placed.statement);
         statements
             .flat_map(|statement: &Statement| &statement.values)
-            .any(|own| own.dimension() == value.dimension() && exact(own).agrees(&exact(value)))
+            .any(|own| own.dimension() == value.dimension() && own.exact().agrees(&value.exact()))
     }
 }
 
@@ -285,22 +298,6 @@ fn is_near(a: &Value, b: &Value) -> bool {
     let (x, y) = (x.abs().max(1e-12), y.abs().max(1e-12));
     let tenfold = (x / y).log10();
     tenfold.abs() <= 2.0 || (tenfold - tenfold.round()).abs() < 1e-9
-}
-
-/// Whether a number is written with at least so many digits that tell something.
-fn has_digits(value: &Value, least: i32) -> bool {
-    let What::Quantity { amount, step, .. } = &value.what else {
-        return value.dimension() == "date";
-    };
-    let digits = (amount.abs() / step).round();
-    digits >= 10f64.powi(least - 1)
-}
-
-fn exact(value: &Value) -> Value {
-    Value {
-        bound: Bound::Exact,
-        ..value.clone()
-    }
 }
 
 /// Whether two values measure the same kind of thing. People may be counted as what they do, where that is said beside.

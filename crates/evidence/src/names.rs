@@ -24,6 +24,22 @@ pub(crate) struct Name {
     pub slots: Vec<Slot>,
 }
 
+impl Slot {
+    /// Whether the two are one place: who founded it is its founder.
+    pub fn is_one(&self, other: &Slot) -> bool {
+        let does = |role: &str, deed: &str| {
+            let agent = role.strip_suffix("er").or_else(|| role.strip_suffix("or"));
+            role == deed || agent.is_some_and(|agent| sense(agent) == deed)
+        };
+        match (self, other) {
+            (Slot::Role(role), Slot::Does(deed)) | (Slot::Does(deed), Slot::Role(role)) => {
+                does(role, deed)
+            }
+            (a, b) => a == b,
+        }
+    }
+}
+
 impl Name {
     /// Whether the two may be one name: they have a word in common.
     pub fn may_be(&self, other: &Name) -> bool {
@@ -99,40 +115,26 @@ fn slots(tokens: &[Token], from: usize, to: usize) -> Vec<Slot> {
         before
     };
     match fold(before) {
-        "by" => {
-            slots.push(Slot::Behind("by"));
-            let deed = tokens
-                .get(..before.unwrap_or_default())
-                .and_then(|t| t.iter().rev().take(3).find(|t| content(t)));
-            slots.extend(deed.map(|t| Slot::Does(sense(&t.stem))));
-        }
+        "by" => slots.extend(by(tokens, before.unwrap_or_default())),
         "from" => slots.push(Slot::Behind("from")),
         "in" | "at" | "near" => slots.push(Slot::Behind("in")),
         "to" | "towards" => slots.push(Slot::Behind("to")),
         "after" => slots.push(Slot::Behind("after")),
-        // `its director is NAME`
-        "is" | "was" => {
-            let part = tokens.get(..before.unwrap_or_default()).unwrap_or_default();
-            let role = part
-                .iter()
-                .rev()
-                .take_while(|t| t.kind == Kind::Word)
-                .find(|t| content(t));
-            slots.extend(role.map(|t| Slot::Role(sense(&t.stem))));
-        }
-        "," => slots.extend(role_before(tokens, before.unwrap_or_default())),
+        "is" | "was" => slots.extend(is(tokens, before.unwrap_or_default())),
+        "," | ":" => slots.extend(role_before(tokens, before.unwrap_or_default())),
         _ => {
             let role = before.and_then(|at| tokens.get(at)).filter(|t| content(t));
             slots.extend(role.map(|t| Slot::Role(sense(&t.stem))));
-            // `drawn by the architect NAME`
+            // `drawn by the architect NAME`, `its founder was the teacher NAME`
             let further = before.and_then(|at| at.checked_sub(1));
-            let further = if fold(further) == "the" {
-                further.and_then(|at| at.checked_sub(1))
-            } else {
-                further
+            let further = match fold(further) {
+                "the" | "a" | "an" => further.and_then(|at| at.checked_sub(1)),
+                _ => further,
             };
-            if fold(further) == "by" {
-                slots.push(Slot::Behind("by"));
+            match fold(further) {
+                "by" => slots.extend(by(tokens, further.unwrap_or_default())),
+                "is" | "was" => slots.extend(is(tokens, further.unwrap_or_default())),
+                _ => {}
             }
         }
     }
@@ -140,11 +142,27 @@ fn slots(tokens: &[Token], from: usize, to: usize) -> Vec<Slot> {
     slots
 }
 
+/// Whose deed it is, behind a `by`.
+fn by(tokens: &[Token], at: usize) -> impl Iterator<Item = Slot> {
+    let before = tokens.get(..at).unwrap_or_default().iter().rev();
+    let deed = before.take(3).find(|t| content(t));
+    let does = deed.map(|t| Slot::Does(sense(&t.stem)));
+    [Slot::Behind("by")].into_iter().chain(does)
+}
+
+/// `its director is NAME`
+fn is(tokens: &[Token], at: usize) -> Option<Slot> {
+    let before = tokens.get(..at)?.iter().rev();
+    let mut words = before.take_while(|t| t.kind == Kind::Word);
+    let role = words.find(|t| content(t))?;
+    Some(Slot::Role(sense(&role.stem)))
+}
+
 fn content(token: &Token) -> bool {
     token.kind == Kind::Word && !is_small(&token.fold)
 }
 
-/// `the director of the line, NAME`: the word before `of`, else the last one.
+/// `the director of the line, NAME`, `Director: NAME`: the word before `of`, else the last one.
 fn role_before(tokens: &[Token], comma: usize) -> Option<Slot> {
     let part = tokens.get(..comma)?;
     let begins = part

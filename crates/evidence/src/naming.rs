@@ -4,13 +4,13 @@ use crate::check::{Against, Claim};
 use crate::corpus::Corpus;
 use crate::likeness::Shared;
 use crate::names::{Name, Slot};
+use crate::values::Value;
 use std::collections::BTreeSet;
 
 /// A sentence with names in the same slot, and how much it has in common with the claim.
 struct Other<'a> {
     at: usize,
     names: Vec<&'a Name>,
-    publisher: usize,
     /// It is about just this.
     close: bool,
 }
@@ -47,15 +47,49 @@ impl Corpus {
             // Where several names may stand, none contradicts another.
             let only = close().all(|other| has(&other));
             let with: Vec<&Other<'_>> = others.iter().filter(has).collect();
-            let publishers: BTreeSet<usize> = with.iter().map(|other| other.publisher).collect();
+            let mut sentences: Vec<usize> = with.iter().map(|other| other.at).collect();
+            sentences.extend(self.with_its_figures(claim, candidate, &with));
+            let placed = sentences.iter().filter_map(|at| self.placed.get(*at));
+            let publishers: BTreeSet<usize> = placed.map(|of| self.publisher(of)).collect();
             if only && publishers.len() >= 2 && !known.iter().any(|own| own.may_be(candidate)) {
                 return Some(Against {
-                    sentences: with.iter().map(|other| other.at).collect(),
+                    sentences,
                     about: "name",
                 });
             }
         }
         None
+    }
+
+    /// Other sentences that have the name beside a figure that one of these gives with it: `NAME, who taught there, began it in 1931`.
+    fn with_its_figures(&self, claim: &Claim, name: &Name, those: &[&Other<'_>]) -> Vec<usize> {
+        let statement = |at: usize| self.placed.get(at).map(|placed| &placed.statement);
+        let figures: Vec<&Value> = those
+            .iter()
+            .filter_map(|other| statement(other.at))
+            .flat_map(|statement| &statement.values)
+            .filter(|value| {
+                let digits = if value.dimension().starts_with("count") {
+                    3
+                } else {
+                    2
+                };
+                !value.apart && value.has_digits(digits)
+            })
+            .collect();
+        let has = |other: &Value| {
+            let mut same = figures.iter();
+            same.any(|v| v.dimension() == other.dimension() && v.exact().agrees(&other.exact()))
+        };
+        let all = self.placed.iter().enumerate();
+        let others = all.filter(|(at, placed)| {
+            let of = &placed.statement;
+            !claim.publishers.contains(&self.publisher(placed))
+                && !those.iter().any(|other| other.at == *at)
+                && of.names.iter().any(|other| other.may_be(name))
+                && of.values.iter().any(has)
+        });
+        others.map(|(at, _)| at).collect()
     }
 
     /// Sentences of others that put another name into the place of one of the claim's.
@@ -106,15 +140,14 @@ impl Corpus {
         let deed = claim.statement.deed_before(name.from);
         let mut found = Vec::new();
         for (at, placed) in self.placed.iter().enumerate() {
-            let publisher = self.publisher(placed);
-            if claim.publishers.contains(&publisher) {
+            if claim.publishers.contains(&self.publisher(placed)) {
                 continue;
             }
             let names: Vec<&Name> = placed
                 .statement
                 .names
                 .iter()
-                .filter(|other| other.slots.contains(slot))
+                .filter(|other| other.slots.iter().any(|own| own.is_one(slot)))
                 .collect();
             let Some(first) = names.first() else { continue };
             let there = placed.context(first.from);
@@ -125,13 +158,12 @@ impl Corpus {
             let placed_by = matches!(slot, Slot::Behind("in" | "to" | "after"));
             let done = |deed: &String| there.near.iter().any(|(sense, _)| sense == deed);
             let same_deed = !placed_by || deed.as_ref().is_some_and(done);
-            let close = same_deed && is_close(slot, &shared, own);
-            found.push(Other {
-                at,
-                names,
-                publisher,
-                close,
-            });
+            let close = same_deed
+                && (is_close(slot, &shared, own)
+                    || matches!(slot, Slot::Role(_))
+                        && shared.telling >= 1
+                        && self.is_told_of_the_same(claim, at));
+            found.push(Other { at, names, close });
         }
         found
     }
@@ -143,7 +175,8 @@ fn is_close(slot: &Slot, shared: &Shared, own: f64) -> bool {
     match slot {
         Slot::Role(_) => shared.telling >= 1 && shared.weight >= 1.0,
         Slot::Behind("from") => shared.telling >= 1 && shared.weight >= 0.25 * own,
-        Slot::Does(_) | Slot::Behind("by") => shared.telling >= 1 && most,
+        Slot::Does(_) => shared.telling >= 2 || shared.telling >= 1 && most,
+        Slot::Behind("by") => shared.telling >= 1 && most,
         Slot::Behind(_) => shared.telling >= 2 && most,
     }
 }

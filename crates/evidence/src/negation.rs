@@ -5,7 +5,7 @@ use crate::corpus::{Corpus, Placed};
 use crate::likeness::is_one;
 use crate::statement::{Statement, Term};
 use crate::values::{Value, What};
-use crate::words::sides;
+use crate::words::{sides, stem};
 use std::collections::BTreeSet;
 
 impl Corpus {
@@ -13,7 +13,7 @@ impl Corpus {
         if claim.statement.terms.len() < 3 {
             return None;
         }
-        let (mut against, mut same) = (Vec::new(), false);
+        let (mut against, mut near, mut same) = (Vec::new(), Vec::new(), false);
         for (at, placed) in self.placed.iter().enumerate() {
             if claim.publishers.contains(&self.publisher(placed)) {
                 continue;
@@ -21,8 +21,13 @@ impl Corpus {
             match self.polarity(claim, at) {
                 Some(true) => same = true,
                 Some(false) => against.push(at),
+                None if self.is_nearly_opposite(claim, at) => near.push(at),
                 None => {}
             }
+        }
+        // One is about just this, others may be about nearly this.
+        if !against.is_empty() {
+            against.extend(near);
         }
         let publishers: BTreeSet<usize> = against
             .iter()
@@ -121,12 +126,53 @@ impl Corpus {
                 return Some(!opposite && x.denied == y.denied);
             }
         }
-        None
+        self.course(claim, placed)
+    }
+
+    /// Whether a sentence says the opposite with a telling word in common. Which of several things a claim with figures means, they tell.
+    fn is_nearly_opposite(&self, claim: &Claim, at: usize) -> bool {
+        let Some(placed) = self.placed.get(at) else {
+            return false;
+        };
+        let (a, b) = (&claim.statement, &placed.statement);
+        let mut opposites = pairs(a, b).filter(|(x, y)| {
+            let real = !a.is_tentative(x.at) && !b.is_tentative(y.at) && !years_differ(a, b);
+            real && are_opposite(x, y, a, b)
+        });
+        opposites.any(|(x, y)| {
+            let shared = self.shared(claim.context(x.at), placed.context(y.at));
+            let figures = a.values.iter().any(|v| v.dimension() != "date");
+            shared.telling >= 1 && (!figures || self.is_told_of_the_same(claim, at))
+        })
+    }
+
+    /// Whether what stands around a claim and around a sentence speaks of the same.
+    pub(crate) fn is_told_of_the_same(&self, claim: &Claim, at: usize) -> bool {
+        self.besides(claim, at, true).len() >= COMMON
+    }
+
+    /// Of a sentence that gives a number of two years: whether it went the way that the claim says. None: the claim says nothing of that.
+    fn course(&self, claim: &Claim, placed: &Placed) -> Option<bool> {
+        let (a, b) = (&claim.statement, &placed.statement);
+        let turn = turn(b)?;
+        a.terms.iter().find_map(|x| {
+            let rises = rises(&x.stem).filter(|_| !x.denied && !a.is_tentative(x.at))?;
+            let counted =
+                |term: &&Term| term.segment == x.segment && is_one(&term.sense, turn.noun);
+            let of_it = a.terms.iter().any(|term| counted(&term));
+            let of_then = a.values.iter().any(|v| v.year() == Some(turn.year));
+            let named = a.names.iter().any(|n| b.names.iter().any(|m| m.may_be(n)));
+            let shared = self.shared(claim.context(x.at), placed.context(turn.at));
+            let same = of_it && of_then && (named || shared.telling >= 1);
+            same.then_some(rises == turn.rises)
+        })
     }
 }
 
 /// Sentences before and behind that belong to what is told.
 const AROUND: usize = 2;
+/// So many telling words in common with them are no chance.
+const COMMON: usize = 3;
 
 impl Corpus {
     /// What the claim has in common with a sentence, the one before it and its title, as far as it tells something; a day counts.
@@ -186,10 +232,60 @@ impl Corpus {
     }
 }
 
+/// How a number of things went from one year to a later one, as the two numbers say.
+struct Turn<'a> {
+    noun: &'a str,
+    rises: bool,
+    /// The later one.
+    year: i32,
+    at: usize,
+}
+
+/// `38,500 visitors in 2023, after 31,200 in 2022`.
+fn turn(of: &Statement) -> Option<Turn<'_>> {
+    let counts = of.values.iter().filter_map(|value| match &value.what {
+        What::Quantity {
+            dimension, amount, ..
+        } if !value.apart => Some((
+            dimension.strip_prefix("count ")?,
+            *amount,
+            of.year_of(value)?,
+            value.from,
+        )),
+        _ => None,
+    });
+    let counts: Vec<(&str, f64, i32, usize)> = counts.collect();
+    counts.iter().find_map(|(noun, amount, year, at)| {
+        let earlier = counts
+            .iter()
+            .find(|(other, before, then, _)| other == noun && then < year && before != amount)?;
+        Some(Turn {
+            noun: *noun,
+            rises: *amount > earlier.1,
+            year: *year,
+            at: *at,
+        })
+    })
+}
+
+/// Whether a word says that something became more; None: it says nothing of it.
+fn rises(of: &str) -> Option<bool> {
+    let of = sides(of);
+    sides(&stem("rise")).iter().find_map(|(pair, up)| {
+        let (_, side) = of.iter().find(|(other, _)| other == pair)?;
+        Some(side == up)
+    })
+}
+
 fn days(of: &[&Statement]) -> Vec<Value> {
     let values = of.iter().flat_map(|statement| &statement.values);
     values
-        .filter(|v| matches!(v.what, What::Date { day: Some(_), .. }))
+        .filter(|v| {
+            let What::Date { year, month, day } = v.what else {
+                return false;
+            };
+            day.is_some() || month.is_some() && year.is_some()
+        })
         .cloned()
         .collect()
 }
@@ -199,7 +295,7 @@ fn pairs<'a>(a: &'a Statement, b: &'a Statement) -> impl Iterator<Item = (&'a Te
     let denied = a.terms.iter().chain(&b.terms).any(|term| term.denied);
     a.terms.iter().flat_map(move |x| {
         let fits = move |y: &&Term| {
-            is_one(&x.sense, &y.sense) && denied && (x.denied || y.denied) || opposed(x, y)
+            is_one(&x.sense, &y.sense) && denied && (x.carries || y.carries) || opposed(x, y)
         };
         b.terms.iter().filter(fits).map(move |y| (x, y))
     })

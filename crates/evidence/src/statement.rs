@@ -14,10 +14,17 @@ pub(crate) struct Term {
     pub segment: usize,
     /// What stands before it denies it.
     pub denied: bool,
+    /// It is what is denied: of `no variety was lost` that it was lost, and not the variety.
+    pub carries: bool,
 }
 
 /// Content words that a denial reaches.
 const REACH: usize = 2;
+
+/// Whether a word says what was done: a past or a participle.
+fn is_past(word: &Token) -> bool {
+    word.fold.ends_with("ed") || crate::words::is_irregular(&word.fold)
+}
 
 /// Behind such a word something else begins than what is denied.
 fn is_joint(word: &str) -> bool {
@@ -80,14 +87,16 @@ impl Statement {
             .iter()
             .enumerate()
             .filter(|(at, _)| self.segment(*at) == segment && !valued(*at));
-        let mut last = "";
-        for word in here.map(|(_, token)| token.fold.as_str()) {
-            if is_tentative(word) || matches!(last, "was" | "were") && word == "to" {
-                return true;
-            }
-            last = word;
-        }
-        false
+        let words: Vec<&str> = here.map(|(_, token)| token.fold.as_str()).collect();
+        words.iter().enumerate().any(|(at, word)| {
+            let before = at.checked_sub(1).and_then(|at| words.get(at));
+            let next = words.get(at + 1);
+            // What nobody could do was not done.
+            let denied = before.into_iter().chain(next).any(|word| denies(word));
+            let could = matches!(*word, "can" | "could") && denied;
+            is_tentative(word) && !could
+                || before.is_some_and(|last| matches!(*last, "was" | "were")) && *word == "to"
+        })
     }
 
     /// Whether something is denied in the part around a token.
@@ -111,8 +120,7 @@ impl Statement {
         let word = before
             .take_while(|t| t.kind == Kind::Word)
             .find(|t| !is_small(&t.fold))?;
-        let past = word.fold.ends_with("ed") || crate::words::is_irregular(&word.fold);
-        past.then(|| sense(&word.stem))
+        is_past(word).then(|| sense(&word.stem))
     }
 
     /// The word before a token, in lower case; empty: there is none.
@@ -171,6 +179,8 @@ impl Statement {
         let mut terms = Vec::new();
         // Content words that a denial still reaches, and the segment that it stands in.
         let mut denial: Option<(usize, usize)> = None;
+        // The first of the words that the last denial reaches.
+        let mut reached = 0;
         for (at, token) in self.tokens.iter().enumerate() {
             let segment = self.segment(at);
             let named = self.is_named(at);
@@ -185,6 +195,7 @@ impl Statement {
             }
             if denies(&token.fold) && !self.is_limit(at) {
                 denial = Some((REACH, segment));
+                reached = terms.len();
                 continue;
             }
             let valued = self
@@ -200,9 +211,15 @@ impl Statement {
                 at,
                 segment,
                 denied: denial.is_some(),
+                carries: denial.is_some(),
             });
             if let Some((left, _)) = &mut denial {
                 *left -= 1;
+                if is_past(token) {
+                    let before = terms.len() - 1;
+                    let nouns = terms.get_mut(reached..before).unwrap_or_default();
+                    nouns.iter_mut().for_each(|noun| noun.carries = false);
+                }
             }
         }
         terms

@@ -54,6 +54,22 @@ impl Value {
         }
     }
 
+    /// The number itself, however far it was meant.
+    pub fn exact(&self) -> Value {
+        Value {
+            bound: Bound::Exact,
+            ..self.clone()
+        }
+    }
+
+    /// Whether it is written with at least so many digits that tell something.
+    pub fn has_digits(&self, least: i32) -> bool {
+        let What::Quantity { amount, step, .. } = &self.what else {
+            return true;
+        };
+        (amount.abs() / step).round() >= 10f64.powi(least - 1)
+    }
+
     /// Whether the two say the same, as far as both say it. They are of one dimension.
     pub fn agrees(&self, other: &Value) -> bool {
         match (&self.what, &other.what) {
@@ -96,7 +112,9 @@ pub(crate) fn values(tokens: &[Token]) -> Vec<Value> {
     let mut found: Vec<Value> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        let next = date(tokens, at).or_else(|| quantity(tokens, at));
+        let next = date(tokens, at)
+            .or_else(|| quantity(tokens, at))
+            .or_else(|| elided(tokens, at, &found));
         match next {
             Some(value) => {
                 at = value.to.max(at + 1);
@@ -315,6 +333,9 @@ fn clock(tokens: &[Token], at: usize) -> Option<Value> {
     })
 }
 
+/// The words of a label, at most.
+const LABEL: usize = 6;
+
 /// Words before a number that make it a name.
 const LABELS: [&str; 22] = [
     "unit",
@@ -370,10 +391,10 @@ fn quantity(tokens: &[Token], at: usize) -> Option<Value> {
     {
         Some((unit, to)) => per(tokens, unit.dimension.clone(), unit.factor, to),
         None => {
-            let (noun, to) = counted_noun(tokens, next)?;
-            if token.fold == "one" {
-                return None;
-            }
+            let (noun, to) = match token.fold.as_str() {
+                "one" => one_of_each(tokens, next)?,
+                _ => counted_noun(tokens, next).or_else(|| labelled(tokens, at, next))?,
+            };
             (format!("count {noun}"), 1.0, to)
         }
     };
@@ -426,20 +447,70 @@ fn counted_noun(tokens: &[Token], from: usize) -> Option<(String, usize)> {
         let token = tokens
             .get(at)
             .filter(|t| t.kind == Kind::Word && (!is_small(&t.fold) || t.fold == "more"))?;
-        let plural = token.fold.len() > 3
-            && token.fold.ends_with('s')
-            && !token.fold.ends_with("ss")
-            && !token.fold.ends_with("'s");
-        if plural
-            || matches!(
-                token.fold.as_str(),
-                "people" | "children" | "men" | "women" | "staff"
-            )
-        {
+        if is_plural(&token.fold) {
             return Some((crate::words::sense(&token.stem), at + 1));
         }
     }
     None
+}
+
+fn is_plural(word: &str) -> bool {
+    let ends =
+        word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("'s");
+    ends || matches!(word, "people" | "children" | "men" | "women" | "staff")
+}
+
+/// `Clear nights per year: 212`: the thing that a number behind its label counts.
+fn labelled(tokens: &[Token], at: usize, to: usize) -> Option<(String, usize)> {
+    let colon = at
+        .checked_sub(1)
+        .filter(|colon| fold(tokens, *colon) == ":")?;
+    let label = tokens.get(..colon)?.iter().rev().take(LABEL);
+    let label: Vec<&Token> = label.take_while(|t| t.kind == Kind::Word).collect();
+    let mut words = label.iter().rev();
+    let noun = words.find(|t| is_plural(&t.fold) && !is_small(&t.fold))?;
+    Some((crate::words::sense(&noun.stem), to))
+}
+
+/// `one tree of each variety`: the thing of which there is one each. Any other `one` may be no number.
+fn one_of_each(tokens: &[Token], from: usize) -> Option<(String, usize)> {
+    for at in from..from + 3 {
+        let token = tokens
+            .get(at)
+            .filter(|t| t.kind == Kind::Word && !is_small(&t.fold))?;
+        let each = match fold(tokens, at + 1) {
+            "of" | "for" | "from" | "in" | "to" => fold(tokens, at + 2),
+            next => next,
+        };
+        if matches!(each, "each" | "every" | "per") {
+            return Some((crate::words::sense(&token.stem), at + 1));
+        }
+    }
+    None
+}
+
+/// `38,500 visitors in 2023, after 31,200 in 2022`: a number of the same things as the one before it.
+fn elided(tokens: &[Token], at: usize, before: &[Value]) -> Option<Value> {
+    let last = before
+        .iter()
+        .rev()
+        .find(|value| value.dimension() != "date")?;
+    let dimension = last.dimension();
+    let token = tokens.get(at).filter(|token| token.kind == Kind::Number)?;
+    let counts = dimension.starts_with("count ");
+    let (amount, step) = written(token).filter(|_| counts)?;
+    let word = at.checked_sub(1).map_or("", |before| fold(tokens, before));
+    matches!(word, "after" | "from" | "against" | "than").then(|| Value {
+        from: at,
+        to: at + 1,
+        what: What::Quantity {
+            dimension: dimension.to_owned(),
+            amount,
+            step,
+        },
+        bound: Bound::Exact,
+        apart: false,
+    })
 }
 
 fn bound(tokens: &[Token], at: usize) -> Bound {

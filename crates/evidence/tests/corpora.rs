@@ -91,17 +91,21 @@ fn falsehoods_of_the_night_train_are_found() {
     assert_eq!((missed, wrong), (vec!["N07".to_owned()], Vec::new()));
 }
 
-/// Written when the mechanisms were as they are, and not used to better them since.
+/// It was written when the mechanisms were as they were, and gave 7 of 10 and one true sentence at first.
 #[test]
 fn falsehoods_of_the_orchard_are_found() {
     let corpus = of_folder(&at("tests/research/orchard/corpus"));
     let (missed, wrong) = measured(&corpus, "tests/research/orchard/questions.json");
-    let said = "Torsvik lies 180 kilometres north of Lindal and keeps two trees of each variety.";
-    assert_eq!(
-        (missed, wrong),
-        (
-            vec!["O01".to_owned(), "O04".to_owned(), "O08".to_owned()],
-            vec![said.to_owned()]
-        )
+    assert!(
+        missed.is_empty() && wrong.is_empty(),
+        "missed {missed:?}, wrong {wrong:#?}"
     );
+}
+
+/// Its first figure was 1 of 8. B01 needs to know that of a mirror across and its diameter are one.
+#[test]
+fn falsehoods_of_the_observatory_are_found() {
+    let corpus = of_folder(&at("tests/research/observatory/corpus"));
+    let (missed, wrong) = measured(&corpus, "tests/research/observatory/questions.json");
+    assert_eq!((missed, wrong), (vec!["B01".to_owned()], Vec::new()));
 }

@@ -68,6 +68,8 @@ pub struct Limits {
     pub pages: Vec<String>,
     /// `GET /chat/{pack}` is a page to talk to each pack.
     pub chat_page: bool,
+    /// A2A 0.3 is spoken over JSON-RPC, too.
+    pub v0_3: bool,
 }
 
 /// Connections that have not shown yet who they are, as many as turns may wait: callers who come all at once are let in.
@@ -91,6 +93,7 @@ impl Default for Limits {
             url: String::new(),
             pages: Vec::new(),
             chat_page: false,
+            v0_3: false,
         }
     }
 }

@@ -29,12 +29,16 @@ pub(crate) const KIND: KindOfTool = KindOfTool {
 };
 /// The kind, for who has to know which agents are needed.
 pub const NAME: &str = "a2a";
-const KEYS: [&str; 6] = ["agent", "text", "data", "task", "context", "waits"];
+const KEYS: [&str; 7] = [
+    "agent", "text", "data", "task", "question", "context", "waits",
+];
 /// The rule of a refusal because of an agent's card.
 pub(crate) const CARD: &str = "guard.card";
 /// The rules of a task that waits for somebody.
 pub(crate) const INPUT: &str = "a2a.input_required";
 pub(crate) const APPROVAL: &str = "a2a.approval_required";
+/// So many characters of a question are shown to whoever answers it.
+const QUESTION: usize = 4000;
 /// Waited before the first retry, and twice as long before each further one.
 const WAIT: Duration = Duration::from_millis(250);
 
@@ -53,6 +57,8 @@ struct Spec {
     text: Option<String>,
     data: Option<Value>,
     task: Option<String>,
+    /// The question of the task that is answered. Where the task waits for no answer to it any more, the answer came before.
+    question: Option<String>,
     context: Option<String>,
     /// A task that waits for an answer is a result, for whoever answers it.
     waits: bool,
@@ -71,13 +77,14 @@ impl Spec {
             text: text("text"),
             data: section.get("data").cloned(),
             task: text("task"),
+            question: text("question"),
             context: text("context"),
             waits: section.get("waits").is_some(),
         }
     }
 
     /// None: a call has nothing to say.
-    fn message(&self, values: &Map<String, Value>) -> Option<SendMessage> {
+    fn saying(&self, values: &Map<String, Value>) -> Option<Saying> {
         let of = |shape: &Option<String>| {
             let text = shape.as_ref().and_then(|shape| filled(shape, values));
             text.filter(|text| !text.is_empty())
@@ -92,12 +99,21 @@ impl Spec {
         let mut message = Message::new(id, Role::User, parts);
         message.task_id = of(&self.task);
         message.context_id = of(&self.context);
-        Some(SendMessage {
+        let message = SendMessage {
             message,
             configuration: None,
             tenant: None,
-        })
+        };
+        let answers = message.message.task_id.clone().zip(of(&self.question));
+        Some(Saying { message, answers })
     }
+}
+
+/// What is said in a call.
+struct Saying {
+    message: SendMessage,
+    /// The task and its question that this is an answer to, where the file names both.
+    answers: Option<(String, String)>,
 }
 
 impl Work for Spec {
@@ -126,7 +142,7 @@ impl Work for Spec {
             let Some(pin) = &remote.pin else {
                 return Outcome::Refused(deny(CARD, "the agent's card was not approved"));
             };
-            let Some(message) = self.message(&values) else {
+            let Some(saying) = self.saying(&values) else {
                 return Outcome::failed("there is nothing to say to the agent", FAILED, "name it");
             };
             let limits = call.made.tool.limits;
@@ -139,7 +155,7 @@ impl Work for Spec {
             let mut wait = WAIT;
             let mut tried = 0;
             loop {
-                let ended = said(&agent, pin, &message, until, changes).await;
+                let ended = said(&agent, pin, &saying, until, changes).await;
                 let ended = ended.map(|ended| match ended {
                     Outcome::Failed(content) if self.waits => waiting(content),
                     ended => ended,
@@ -164,20 +180,37 @@ fn waiting(mut content: Value) -> Outcome {
         return Outcome::Failed(content);
     }
     let mut take = |key: &str| content.get_mut(key).map(Value::take).unwrap_or_default();
-    let (words, task, context) = (take("error"), take("task_id"), take("context_id"));
-    Outcome::Ok(json!({"waits": words, "task_id": task, "context_id": context}))
+    let words = take("error");
+    let mut words = words.as_str().unwrap_or_default().trim().chars();
+    let mut shown: String = words.by_ref().take(QUESTION).collect();
+    if words.next().is_some() {
+        shown.push('…');
+    }
+    let (question, task, context) = (take("question"), take("task_id"), take("context_id"));
+    Outcome::Ok(
+        json!({"waits": shown, "question": question, "task_id": task, "context_id": context}),
+    )
 }
 
 /// One message, until its task rests. Err: no task was made, as far as is known.
 async fn said(
     agent: &Agent,
     pin: &CardPin,
-    message: &SendMessage,
+    saying: &Saying,
     until: Instant,
     changes: bool,
 ) -> Result<Outcome, Error> {
     let client = Arc::new(agent.connect(Some(pin)).await?);
     let talk = Talk::new(Arc::clone(&client));
+    let known = match &saying.answers {
+        Some((task, question)) => {
+            let task = client.get(task, None).await?;
+            let waits = task.status.state == TaskState::InputRequired
+                && question_of(&task) == question.as_str();
+            (!waits).then_some(task.id)
+        }
+        None => None,
+    };
     let mut told = |event: &StreamResponse| {
         let id = match event {
             StreamResponse::Task(task) => &task.id,
@@ -187,7 +220,13 @@ async fn said(
         };
         talk.is_about(id);
     };
-    let ended = client.converse(message, until, &mut told).await;
+    let ended = match known {
+        Some(task) => {
+            let task = client.watch(&task, until, &mut told).await;
+            task.map(|task| Reply::Task(Box::new(task)))
+        }
+        None => client.converse(&saying.message, until, &mut told).await,
+    };
     match (ended, talk.ends()) {
         (Ok(Reply::Message(message)), _) => {
             Ok(Outcome::Ok(json!({"result": result(&message.parts)})))
@@ -227,6 +266,12 @@ fn failed(error: &Error, changes: bool) -> Outcome {
     }
 }
 
+/// What a task's question is called, so that an answer to it is no answer to the next one. Empty: the agent called it nothing.
+fn question_of(task: &Task) -> &str {
+    let said = task.status.message.as_ref();
+    said.map_or("", |message| message.message_id.as_str())
+}
+
 /// What a task that rests comes to.
 fn of_task(task: &Task, changes: bool) -> Outcome {
     let said = task.status.message.as_ref();
@@ -240,6 +285,7 @@ fn of_task(task: &Task, changes: bool) -> Outcome {
         if let Value::Object(map) = &mut content {
             map.insert("task_id".into(), task.id.clone().into());
             map.insert("context_id".into(), task.context_id.clone().into());
+            map.insert("question".into(), question_of(task).into());
         }
         Outcome::Failed(content)
     };
@@ -299,7 +345,7 @@ fn result(parts: &[Part]) -> Value {
 fn check(node: &Node, values: &[String]) -> Faults {
     let mut faults = Faults::new();
     if node.as_map().is_none() {
-        let form = "a2a is a map of agent, text, data, task and context";
+        let form = "a2a is a map of agent, text, data, task, question and context";
         faults.push((node.place, form.to_owned()));
         return faults;
     }
@@ -321,7 +367,7 @@ fn check(node: &Node, values: &[String]) -> Faults {
     {
         faults.push((waits.place, "waits can be result".to_owned()));
     }
-    for key in ["text", "task", "context"] {
+    for key in ["text", "task", "question", "context"] {
         if let Some(text) = node.get(key) {
             check_text(text, values, &mut faults);
         }

@@ -342,7 +342,7 @@ async fn where_the_file_says_so_a_question_is_a_result() {
         waiting("TASK_STATE_INPUT_REQUIRED").await,
         (
             "ok",
-            json!({"waits": "Which city?", "task_id": "t", "context_id": "c", "effect": "changes"})
+            json!({"waits": "Which city?", "question": "s", "task_id": "t", "context_id": "c", "effect": "changes"})
         )
     );
     let (status, content) = waiting("TASK_STATE_AUTH_REQUIRED").await;
@@ -376,7 +376,7 @@ fn what_a_file_says_is_checked() {
         ),
         (
             "{agent: desk, text: a, url: b}",
-            "there is no \"url\" here; there are agent, text, data, task, context, waits",
+            "there is no \"url\" here; there are agent, text, data, task, question, context, waits",
         ),
         ("{agent: desk, text: a, waits: long}", "waits can be result"),
     ] {

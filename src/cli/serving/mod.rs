@@ -314,6 +314,7 @@ pub async fn server(
     let limits = Limits {
         pages: pages(plan, &hosts),
         chat_page: settings.page,
+        v0_3: settings.v0_3,
         turns: settings.max_turns_at_once.unwrap_or(defaults.turns).max(1),
         turn_timeout: seconds(settings.turn_timeout, defaults.turn_timeout),
         drain: seconds(settings.drain, defaults.drain),
@@ -338,6 +339,11 @@ pub async fn server(
         None => server,
     };
     let server = match settings.sign_cards {
+        // What a reader of 0.3 looks for is no part of the card that 1.0 has signed.
+        true if settings.v0_3 => {
+            let why = "[serve] sign_cards and [a2a] v0_3 exclude one another: a card of both versions has no signature";
+            return Err(CliError::new(Exit::Usage, why));
+        }
         true => {
             let home = project::home_for(root, "the cards cannot be signed")?;
             server.with_card_key(remote::card_key(&home)?.ok_or_else(remote::no_card_key)?)

@@ -17,6 +17,8 @@ use std::sync::Arc;
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 /// A step's own `timeout_s` may be shorter.
 const TIMEOUT_S: u64 = 300;
+/// Of one task, that the user is asked.
+const QUESTIONS: usize = 8;
 
 /// The other agents that flows call, each once.
 pub(super) fn of(sources: &Sources, made: Option<&Made>) -> BTreeSet<RemoteAgent> {
@@ -53,14 +55,21 @@ pub(super) fn tools(
         keywords: Vec::new(),
         parameters: Arc::new(json!({
             "type": "object",
-            "properties": {"text": {"type": ["string", "null"]}, "data": {"type": ["object", "null"]}},
+            "properties": {
+                "text": {"type": ["string", "null"]},
+                "data": {"type": ["object", "null"]},
+                "task": {"type": ["string", "null"]},
+                "question": {"type": ["string", "null"]}
+            },
             "additionalProperties": false
         })),
         output_schema: None,
         examples: Vec::new(),
         kind: ToolKind::Other {
             name: kind.name,
-            section: json!({"agent": remote.name, "text": "{text}", "data": "{data}"}),
+            section: json!({
+                "agent": remote.name, "text": "{text}", "data": "{data}", "task": "{task}", "question": "{question}", "waits": "result"
+            }),
         },
         bind: IndexMap::new(),
         changes: !remote.reads,
@@ -83,21 +92,48 @@ pub(super) fn tools(
         .collect()
 }
 
-/// What steps call in the agent's place. `text` of what it is given is said, all of it goes along as data; it gives the last data that
-/// the agent gave, or its text. What it gives has to fit what the flow gives that it stands for.
+/// What steps call in the agent's place. `text` of what it is given is said, all of it goes along as data. What the agent asks, the
+/// user of the run is asked, and the answer goes on in the agent's task. It gives the last data that the agent gave, or its text; that
+/// has to fit what the flow gives that it stands for.
 pub(super) fn flow_of(remote: &RemoteAgent, sources: &Sources) -> String {
     let schema = remote.like.as_deref().and_then(|flow| sources.output(flow));
     format!(
         r#"name: {flow:?}
+fields:
+  asked: {{kind: scalar, writers: [program], default: 0}}
+  said: {{kind: value, writers: [program]}}
 steps:
-  - id: ask
-    tool: {tool:?}
-    role: program
-    args: {{text: "has(input.text) ? input.text : null", data: "size(input) > (has(input.text) ? 1 : 0) ? input : null"}}
+  - id: talk
+    max: {rounds}
+    loop:
+      - id: ask
+        tool: {tool:?}
+        role: program
+        args:
+          text: "state.asked > 0 ? state.said.text : has(input.text) ? input.text : null"
+          data: "state.asked == 0 && size(input) > (has(input.text) ? 1 : 0) ? input : null"
+          task: "state.asked > 0 ? state.said.task : null"
+          question: "state.asked > 0 ? state.said.question : null"
+      - id: waits
+        gate: has(steps.ask.output.waits)
+        otherwise: {{leave: talk}}
+      - id: bounded
+        gate: state.asked < {QUESTIONS}
+        otherwise: {{exhaust: talk}}
+      - id: question
+        ask: {{questions: [{{id: {name:?}, text: steps.ask.output.waits}}]}}
+      - id: answered
+        set:
+          asked: state.asked + 1
+          said: "{{'text': steps.question.output[keys(steps.question.output)[0]], 'task': steps.ask.output.task_id, 'question': steps.ask.output.question}}"
+    exhausted:
+      end: {{outcome: failed, message: "'the agent {name} asked more than {QUESTIONS} questions'"}}
 output:
   value: "has(steps.ask.output.result.data) ? steps.ask.output.result.data[size(steps.ask.output.result.data) - 1] : {{'text': steps.ask.output.result.text}}"
   schema: {schema}
 "#,
+        rounds = QUESTIONS + 1,
+        name = remote.name,
         flow = remote.flow(),
         tool = remote.tool(),
         schema = schema.unwrap_or_else(|| json!({"type": "object"})),

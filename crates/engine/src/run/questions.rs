@@ -4,7 +4,7 @@
 use super::{Asked, Asker};
 use crate::{
     agent::Contract,
-    flow::{AskSpec, StepKind},
+    flow::{AskSpec, RemoteAgent, StepKind},
     pack::Pack,
 };
 use agentctl_base::{
@@ -108,13 +108,17 @@ pub(super) fn without_secrets(pack: &Pack, answers: &Map<String, Value>) -> Map<
     answers
 }
 
-/// A question of the flow with what its reader has to know: whose it is, and that it asks for a secret.
+/// A question of the flow with what its reader has to know: whose words it is, and that it asks for a secret.
 pub(super) fn marked(pack: &Pack, step: &str, mut question: Question) -> Question {
-    let own = pack
-        .flow
-        .step_at(step)
-        .is_some_and(|step| matches!(step.kind, StepKind::Ask(AskSpec::Questions(_))));
-    question.asked_by = pack.asked_by(own);
+    let (flow, asks) = pack.flow.at(step).unzip();
+    let remote = flow.and_then(|flow| RemoteAgent::of_flow(&flow.name));
+    let own = remote.is_none()
+        && asks.is_some_and(|step| matches!(step.kind, StepKind::Ask(AskSpec::Questions(_))));
+    question.asked_by = match remote {
+        // Its words are a stranger's.
+        Some(remote) => Some(format!("the agent {}", remote.name)),
+        None => pack.asked_by(own),
+    };
     question.asks_secret = (!own || question.asked_by.is_some())
         && [&question.text, &question.id, &question.topic]
             .into_iter()

@@ -9,7 +9,7 @@ use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
 use agentctl_a2a::{
     AgentCard, AgentExtension, AgentInterface, AgentSkill, Capabilities, HttpAuth, SecurityList,
-    SecurityRequirement, SecurityScheme, VERSION,
+    SecurityRequirement, SecurityScheme, VERSION, v0_3,
 };
 use agentctl_base::canonical::sha256_hex;
 use hyper::StatusCode;
@@ -53,10 +53,15 @@ fn broken(why: &dyn std::fmt::Display) -> Problem {
 
 /// The card as it is given away.
 fn signed(server: &Server, card: &AgentCard) -> Result<Value, Problem> {
-    let card = serde_json::to_value(card).map_err(|e| broken(&e))?;
+    let mut card = serde_json::to_value(card).map_err(|e| broken(&e))?;
     match &server.card_key {
         Some(key) => key.sign(card).map_err(|e| broken(&e)),
-        None => Ok(card),
+        None => {
+            if server.limits.v0_3 {
+                v0_3::card(&mut card);
+            }
+            Ok(card)
+        }
     }
 }
 

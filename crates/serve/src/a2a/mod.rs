@@ -23,7 +23,7 @@ use crate::clients::May;
 use crate::problem::Problem;
 use crate::runs::{self, Found};
 use crate::server::{ServedPack, Server};
-use agentctl_a2a::{CARD_PATH, Fault, Kind, VERSION, VERSION_HEADER};
+use agentctl_a2a::{CARD_PATH, Fault, Kind, VERSION, VERSION_HEADER, v0_3};
 use agentctl_engine::run::{Cancel, Cause};
 use agentctl_turns as turns;
 use hyper::Method;
@@ -142,8 +142,16 @@ pub async fn serve(
     }
 }
 
-/// Whether the caller speaks the version that is spoken here. It stands in a header, or in the query.
-fn speaks(ask: &Ask, query: &str) -> Result<(), Fault> {
+/// The versions that callers may speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Spoken {
+    V1,
+    /// Where the settings say so.
+    V0_3,
+}
+
+/// Which version the caller speaks. It stands in a header, or in the query.
+fn speaks(server: &Server, ask: &Ask, query: &str) -> Result<Spoken, Fault> {
     let named = ask.header(VERSION_HEADER);
     let named = named.map_err(|problem| Refused::from(problem).fault)?;
     let in_query = || {
@@ -153,7 +161,8 @@ fn speaks(ask: &Ask, query: &str) -> Result<(), Fault> {
     };
     let named = named.map(str::to_owned).or_else(in_query);
     match named.as_deref().map(str::trim) {
-        Some(VERSION) => Ok(()),
+        Some(VERSION) => Ok(Spoken::V1),
+        None | Some("" | v0_3::VERSION) if server.limits.v0_3 => Ok(Spoken::V0_3),
         Some(other) if !other.is_empty() => Err(Fault::new(
             Kind::VersionNotSupported,
             format!("A2A {other} is not spoken here, only {VERSION}"),

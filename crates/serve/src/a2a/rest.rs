@@ -2,12 +2,12 @@
 //! text says one and its proto the other.
 
 use super::refused::Refused;
-use super::{cancel, extended_card, get, list, pushes, send, speaks, stream, subscribe};
+use super::{Spoken, cancel, extended_card, get, list, pushes, send, speaks, stream, subscribe};
 use crate::answer::{Answer, whole};
 use crate::ask::Ask;
 use crate::router::named;
 use crate::server::{ServedPack, Server};
-use agentctl_a2a::{Fault, Kind, ListTasks, MEDIA_TYPE, PushConfig, PushOf, SendMessage};
+use agentctl_a2a::{Fault, Kind, ListTasks, MEDIA_TYPE, PushConfig, PushOf, SendMessage, VERSION};
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use hyper::{Method, StatusCode};
@@ -23,8 +23,12 @@ pub async fn answer(
     (method, path, query): (&Method, &str, &str),
     body: Incoming,
 ) -> Answer {
-    let done = match speaks(ask, query) {
-        Ok(()) => perform(server, ask, pack, (method, path, query), body).await,
+    let done = match speaks(server, ask, query) {
+        Ok(Spoken::V1) => perform(server, ask, pack, (method, path, query), body).await,
+        Ok(Spoken::V0_3) => {
+            let why = format!("A2A 0.3 is spoken over JSON-RPC only, here it is {VERSION}");
+            Err(Fault::new(Kind::VersionNotSupported, why).into())
+        }
         Err(fault) => Err(fault.into()),
     };
     done.unwrap_or_else(|refused| {
@@ -162,11 +166,11 @@ fn listed(query: &str) -> Result<ListTasks, Fault> {
     for (key, value) in url::form_urlencoded::parse(query.as_bytes()) {
         let wrong = |what: &str| Fault::field(&key, format!("is {what}"));
         let field: Value = match key.as_ref() {
-            "pageSize" | "historyLength" => {
+            "pageSize" | "page_size" | "historyLength" | "history_length" => {
                 let number: i64 = value.parse().map_err(|_| wrong("a number"))?;
                 number.into()
             }
-            "includeArtifacts" => {
+            "includeArtifacts" | "include_artifacts" => {
                 let word: bool = value.parse().map_err(|_| wrong("true or false"))?;
                 word.into()
             }

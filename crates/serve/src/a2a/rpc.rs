@@ -1,7 +1,9 @@
 //! The binding JSON-RPC 2.0: one call a request, its parameters as the protocol's messages.
 
 use super::refused::Refused;
-use super::{cancel, envelope, extended_card, get, list, pushes, send, speaks, stream, subscribe};
+use super::{
+    Spoken, cancel, envelope, extended_card, get, list, pushes, send, speaks, stream, subscribe,
+};
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::problem::Problem;
@@ -10,7 +12,7 @@ use crate::runs::Found;
 use crate::server::{ServedPack, Server};
 use agentctl_a2a::{
     CancelTask, Fault, GetTask, Kind, ListTasks, PushConfig, PushOf, PushesOf, SendMessage,
-    SubscribeToTask,
+    SubscribeToTask, v0_3,
 };
 use hyper::StatusCode;
 use hyper::body::Incoming;
@@ -50,8 +52,9 @@ pub async fn answer(
         Ok(call) => call,
         Err((id, fault)) => return Ok(refusal(&id, &fault.into())),
     };
-    let done = match speaks(ask, query) {
-        Ok(()) => perform(server, ask, pack, (&method, params, &id)).await,
+    let done = match speaks(server, ask, query) {
+        Ok(Spoken::V1) => perform(server, ask, pack, (&method, params, &id), Spoken::V1).await,
+        Ok(Spoken::V0_3) => in_old_words(server, ask, pack, (&method, params, &id)).await,
         Err(fault) => Err(fault.into()),
     };
     Ok(match done {
@@ -122,15 +125,36 @@ fn one(result: &impl Serialize, found: Option<Found>) -> Result<Done, Refused> {
     Ok(Done::One(result, found))
 }
 
-async fn perform(
+/// The same of a caller who speaks 0.3.
+async fn in_old_words(
     server: &Arc<Server>,
     ask: &Ask,
     pack: &Arc<ServedPack>,
     (method, params, id): (&str, Map<String, Value>, &Value),
 ) -> Result<Done, Refused> {
+    let (method, params) = v0_3::call(method, params)?;
+    match perform(server, ask, pack, (method, params, id), Spoken::V0_3).await? {
+        Done::One(result, found) => Ok(Done::One(v0_3::result(method, result), found)),
+        done => Ok(done),
+    }
+}
+
+async fn perform(
+    server: &Arc<Server>,
+    ask: &Ask,
+    pack: &Arc<ServedPack>,
+    (method, params, id): (&str, Map<String, Value>, &Value),
+    spoken: Spoken,
+) -> Result<Done, Refused> {
     let wrap = || -> stream::Wrap {
         let id = id.clone();
-        Box::new(move |event| value!({"jsonrpc": "2.0", "id": id, "result": event}))
+        Box::new(move |event| {
+            let event = match spoken {
+                Spoken::V1 => event,
+                Spoken::V0_3 => v0_3::event(event),
+            };
+            value!({"jsonrpc": "2.0", "id": id, "result": event})
+        })
     };
     match method {
         "SendMessage" => {
@@ -191,7 +215,7 @@ async fn perform(
 fn unknown(method: &str) -> Fault {
     let shown: String = method.chars().take(64).collect();
     let hint = match method.contains('/') {
-        true => "; that is a name of A2A 0.3, in 1.0 it is SendMessage and the like",
+        true => "; names like message/send are of A2A 0.3, in 1.0 it is SendMessage and the like",
         false => "",
     };
     Fault::new(

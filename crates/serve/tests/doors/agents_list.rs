@@ -68,6 +68,12 @@ async fn tasks_are_listed_page_by_page_and_by_what_they_are() {
     let path = "/a2a/v1/tasks?pageSize=1&includeArtifacts=true&status=TASK_STATE_COMPLETED";
     let rest = desk.ask("GET", path, &HEADERS, b"").await.json();
     assert_eq!((ids(&rest), &rest["totalSize"]), (vec![id(2)], &json!(5)));
+    // ProtoJSON takes the names of the proto, too.
+    let path = "/a2a/v1/tasks?page_size=1&include_artifacts=true&context_id=";
+    assert_eq!(desk.ask("GET", path, &HEADERS, b"").await.json(), rest);
+    let proto = json!({"id": id(2), "history_length": 1});
+    let task = &rpc(&desk, "GetTask", proto).await["result"];
+    assert_eq!(task["history"].as_array().unwrap().len(), 1);
     for wrong in [
         json!({"pageSize": 0}),
         json!({"pageSize": 101}),

@@ -9,6 +9,7 @@
 
 mod again;
 mod agents;
+mod agents_0_3;
 mod agents_list;
 mod agents_stream;
 mod approvals;
