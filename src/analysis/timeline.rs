@@ -67,13 +67,20 @@ fn course(run: &RunView) -> Vec<Moment> {
         at(&pinned.at, text)
     });
     let ended = run.ended.iter();
-    let ended = ended.map(|end| at(&end.at, format!("the run ended: {}", end.message)));
+    let ended = ended.map(|end| at(&end.at, ended_with(&end.message)));
     begun
         .chain(later)
         .chain(stages)
         .chain(pinned)
         .chain(ended)
         .collect()
+}
+
+fn ended_with(message: &str) -> String {
+    match message {
+        "" => "the run ended".to_owned(),
+        message => format!("the run ended: {message}"),
+    }
 }
 
 fn result(returned: &Returned) -> Option<String> {

@@ -1,4 +1,4 @@
-//! `docs/events.schema.json` and docs/events.md against every kind of event that there is.
+//! `docs/schemas/events.schema.json` and docs/events.md against every kind of event that there is.
 
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{Finish, ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
@@ -311,7 +311,7 @@ fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {
     assert_eq!(places, (0..KINDS).collect());
 
     let schema: Value =
-        serde_json::from_str(include_str!("../../docs/events.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../../docs/schemas/events.schema.json")).unwrap();
     let docs = include_str!("../../docs/events.md");
     let kinds = schema["oneOf"].as_array().unwrap();
     let mut known: BTreeSet<&str> = kinds.iter().map(|k| k["title"].as_str().unwrap()).collect();
@@ -365,7 +365,7 @@ const USERS_VIEW: [&str; 6] = [
 #[test]
 fn each_line_of_the_users_view_stands_in_the_schema_and_in_the_docs() {
     let schema: Value =
-        serde_json::from_str(include_str!("../../docs/events.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../../docs/schemas/events.schema.json")).unwrap();
     let whole = jsonschema::validator_for(&schema).unwrap();
     let docs = include_str!("../../docs/events.md");
     let mut told = BTreeSet::new();

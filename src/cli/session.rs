@@ -463,6 +463,7 @@ fn n8n_of(root: &Path, backend: Arc<dyn Backend>, config: &Config, facts: NodeFa
     let shelf = accepted(root, backend.as_ref());
     let n8n = N8n::new(backend, facts.catalog)
         .with_test_hosts(config.test_hosts.clone())
+        .with_waivers(config.waivers.clone(), root)
         .with_unsure_facts(facts.unsure);
     match shelf {
         Some(shelf) => n8n.with_accepted(shelf),

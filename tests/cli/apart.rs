@@ -23,7 +23,9 @@ fn own(project: &Project, served: &Served, money: &str, args: &[&str]) -> Ran {
     command
         .env("AGENTCTL_CONFIG", config)
         .env("A2A_TOKEN", TOKEN);
-    command.output().unwrap().into()
+    let ran = command.output().unwrap().into();
+    super::published::held(args, &ran);
+    ran
 }
 
 fn orchestrator(project: &Project) {
@@ -100,6 +102,8 @@ fn an_orchestrator_reaches_agents_that_are_services_of_their_own() {
     ]);
     assert_eq!(output["claims"], here.json()["output"]["claims"]);
 
+    let card = ["a2a", "card", "tech", "--output-format", "json"];
+    assert_eq!(own(&project, &served, "economic-agent", &card).code, 0);
     // One agent by itself, asked in words.
     let ran = own(
         &project,

@@ -26,7 +26,9 @@ fn on(project: &Project, n8n: &Server, args: &[&str]) -> Ran {
     command
         .env("N8N_API_URL", n8n.url(""))
         .env("N8N_API_KEY", "a-key");
-    command.output().unwrap().into()
+    let ran = command.output().unwrap().into();
+    crate::published::held(&all, &ran);
+    ran
 }
 
 #[test]

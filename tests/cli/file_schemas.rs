@@ -218,6 +218,35 @@ fn the_keys_of_settings_are_those_that_the_program_takes() {
     }
 }
 
+/// The values of an enum at a place of a schema.
+fn values(schema: &Value, place: &str) -> BTreeSet<String> {
+    let listed = schema.pointer(place).and_then(Value::as_array);
+    let listed = listed.unwrap_or_else(|| panic!("the schema has no {place}"));
+    listed
+        .iter()
+        .map(|one| one.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_values_of_settings_are_those_that_the_program_takes() {
+    let schema = schema("settings");
+    for (place, text) in [(
+        "/properties/n8n/properties/backend/enum",
+        "[n8n]\nbackend = \"zzqxzz\"",
+    )] {
+        let read = agentctl::config::read(text, "f", agentctl::config::Origin::User);
+        let taken = known(&[read.unwrap_err().message], text);
+        assert_eq!(values(&schema, place), taken, "{text}");
+    }
+    let may = "/properties/serve/properties/clients/additionalProperties/properties/may/items/enum";
+    for right in values(&schema, may) {
+        let text = format!("[serve.clients.a]\nbearer_file = \"f\"\nmay = [{right:?}]");
+        let read = agentctl::config::read(&text, "f", agentctl::config::Origin::User);
+        assert!(read.is_ok(), "{text}: {:?}", read.err());
+    }
+}
+
 #[test]
 fn the_keys_of_a_policy_are_those_that_the_program_takes() {
     let schema = schema("policy");

@@ -44,6 +44,7 @@ mod phases;
 mod pipes;
 mod project_of_today;
 mod prompts;
+mod published;
 mod pushed;
 mod qa;
 mod recorded;

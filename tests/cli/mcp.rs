@@ -1,6 +1,6 @@
 //! `agentctl mcp`: servers in a few lines of shell, a file with secrets in it, and what comes out.
 
-use super::support::Project;
+use super::support::{Project, Ran};
 use serde_json::{Value, json};
 
 pub const KEY: &str = "key-that-nobody-may-see-4711";
@@ -67,7 +67,13 @@ fn mcp(project: &Project, args: &[&str]) -> (i32, String, String) {
         assert!(!out.contains(KEY), "{args:?}: {out}");
         assert!(!out.contains('\u{1b}'), "{args:?}: {out:?}");
     }
-    (output.status.code().unwrap(), stdout, stderr)
+    let ran = Ran {
+        code: output.status.code().unwrap(),
+        stdout,
+        stderr,
+    };
+    super::published::held(&args, &ran);
+    (ran.code, ran.stdout, ran.stderr)
 }
 
 #[test]

@@ -336,7 +336,7 @@ fn every_line_of_an_offline_run_fits_the_schema_of_the_docs() {
 /// Every event, and every kind of event has its line in the docs.
 pub fn fits_the_schema(events: &[Value]) {
     let schema: Value =
-        serde_json::from_str(include_str!("../../docs/events.schema.json")).unwrap();
+        serde_json::from_str(include_str!("../../docs/schemas/events.schema.json")).unwrap();
     let docs = include_str!("../../docs/events.md");
     let schema = jsonschema::validator_for(&schema).unwrap();
     for event in events {

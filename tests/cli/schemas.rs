@@ -105,28 +105,3 @@ fn what_runs_list_usage_and_status_print_fits_however_a_run_stands() {
     assert!(of("taken_back").contains(&Value::Bool(true)), "{listed:#}");
     assert!(of("broken").iter().any(Value::is_string), "{listed:#}");
 }
-
-#[test]
-fn every_schema_stands_in_the_docs_and_is_one() {
-    let project = Project::new();
-    let listed = project.run(&["schema", "--output-format", "json"]).json();
-    let names: Vec<&str> = listed["schemas"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|one| one["name"].as_str().unwrap())
-        .collect();
-    for name in &names {
-        schema(&project, name);
-    }
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas");
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let file = entry.unwrap().file_name().into_string().unwrap();
-        // The page that lists them is none.
-        let name = file
-            .strip_suffix(".schema.json")
-            .or(file.strip_suffix("README.md"));
-        let is_one = |name: &str| name.is_empty() || names.contains(&name);
-        assert!(name.is_some_and(is_one), "{file} is not published");
-    }
-}

@@ -73,10 +73,12 @@ fn a_session_over_pipes_does_its_work_is_listed_and_undone() {
             "check_workflow",
             "create_workflow",
             "delete_workflow",
+            "draft_workflow",
             "get_node",
             "get_workflow",
             "list_workflows",
             "load_skill",
+            "qa_workflows",
             "read_learning",
             "read_skill_file",
             "rollback_workflow",
@@ -116,6 +118,74 @@ fn a_session_over_pipes_does_its_work_is_listed_and_undone() {
     assert_eq!(project.run(&["resume", id]).code, 2);
     assert_eq!(project.run(&["undo", id]).code, 0);
     assert_eq!(project.workflows(), Vec::<String>::new());
+}
+
+#[test]
+fn a_client_begins_with_a_draft_and_what_it_answers_is_promised() {
+    let project = Project::new();
+    project.write(
+        "agentctl.toml",
+        "[[qa.waiver]]\ncode = \"n8n/\"\npath = \"workflows/old.json\"\nreason = \"kept\"\nexpires = \"2099-01-01\"\n",
+    );
+    let odd = json!({"name": "old", "nodes": [{"id": "1", "name": "X", "type": "n8n-nodes-base.noSuch", "typeVersion": 1, "position": [0, 0], "parameters": {}}], "connections": {}});
+    project.write("workflows/old.json", &odd.to_string());
+    let call = |id: u64, name: &str, args: Value| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": args}});
+    let request = "When a webhook receives an order over 100 EUR, post it to Slack #sales";
+    let ran = piped(
+        &project,
+        &["--role", "builder"],
+        &[
+            initialize(),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
+            call(2, "draft_workflow", json!({"request": request})),
+            call(3, "qa_workflows", json!({})),
+        ],
+    );
+    let tools = answer(&ran, 1)["result"]["tools"].clone();
+    for (id, name) in [(2, "draft_workflow"), (3, "qa_workflows")] {
+        let tools = tools.as_array().unwrap().iter();
+        let tool = tools.clone().find(|tool| tool["name"] == name).unwrap();
+        assert_eq!(tool["annotations"]["readOnlyHint"], true);
+        let promised = jsonschema::validator_for(&tool["outputSchema"]).unwrap();
+        let result = answer(&ran, id)["result"].clone();
+        assert!(result["isError"] != true, "{result:#}");
+        assert!(
+            promised.is_valid(&result["structuredContent"]),
+            "{result:#}"
+        );
+    }
+    let drafted = answer(&ran, 2)["result"]["structuredContent"].clone();
+    assert_eq!(drafted["complete"], true);
+    // What the project decided to live with is not told again.
+    let checked = answer(&ran, 3)["result"]["structuredContent"].clone();
+    assert_eq!(checked["summary"]["waived"], 2, "{checked:#}");
+    assert_eq!(project.workflows(), ["old.json"]);
+
+    let made = piped(
+        &project,
+        &["--role", "builder"],
+        &[
+            initialize(),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            call(1, "create_workflow", drafted["create"].clone()),
+        ],
+    );
+    let made = answer(&made, 1)["result"]["structuredContent"].clone();
+    assert_eq!(made["created"], true, "{made:#}");
+    assert_eq!(project.workflows().len(), 2);
+    // QA's clients check; they draft nothing.
+    let listed = piped(
+        &project,
+        &["--role", "qa"],
+        &[
+            initialize(),
+            json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
+        ],
+    );
+    let listed = answer(&listed, 1).to_string();
+    assert!(listed.contains("qa_workflows") && !listed.contains("draft_workflow"));
 }
 
 #[test]

@@ -89,8 +89,11 @@ impl Project {
             .env("NO_COLOR", "1");
         command
     }
+    /// What it says in JSON is held against the schema of the command.
     pub fn run(&self, args: &[&str]) -> Ran {
-        self.command(args).output().unwrap().into()
+        let ran = self.command(args).output().unwrap().into();
+        super::published::held(args, &ran);
+        ran
     }
     /// All that a command says: exit code, stdout, stderr; what differs from run to run is named instead. The command is one
     /// text, with quotes '…' around what has blanks.

@@ -14,6 +14,7 @@ from pathlib import Path
 BINARY, CACHE = (Path(arg).resolve() for arg in sys.argv[1:3])
 HERE = Path(__file__).resolve().parent
 PATIENCE = 120
+DRAFT = "When a webhook receives an order over 100 EUR, post it to Slack #sales"
 NODES = [
     {"name": "Start", "type": "n8n-nodes-base.manualTrigger", "parameters": {}},
     *({"name": f"Step {n}", "type": "n8n-nodes-base.noOp", "parameters": {}} for n in range(1, 6)),
@@ -140,13 +141,20 @@ def check(client, transport, project):
         assert all(tool["inputSchema"]["type"] == "object" for tool in tools), tools
 
     with transport(project, "builder") as target:
-        listed, made, foreign = client(target, [
+        listed, drafted, checked, made, foreign = client(target, [
             {"list": True},
+            {"call": "draft_workflow", "args": {"request": DRAFT}},
+            {"call": "qa_workflows", "args": {}},
             {"call": "create_workflow", "args": {"name": "Orders", "nodes": NODES}},
             {"call": "validate_workflow", "args": {"workflow_id": "orders"}},
         ])
         names = [tool["name"] for tool in listed["tools"]]
         assert "create_workflow" in names and "validate_workflow" not in names, names
+        # A client of the SDKs holds what comes against the promised schema by itself.
+        promised = {tool["name"] for tool in listed["tools"] if tool.get("outputSchema")}
+        assert promised == {"draft_workflow", "qa_workflows"}, promised
+        assert drafted["structuredContent"]["complete"] and drafted["structuredContent"]["create"]["nodes"], drafted
+        assert checked["structuredContent"]["passed"] and checked["structuredContent"]["total"] == 0, checked
         assert not made.get("isError"), made
         assert made["structuredContent"]["id"] == "orders" and made["structuredContent"]["node_count"] == 6, made
         assert json.loads(said(made)) == made["structuredContent"], made

@@ -21,6 +21,9 @@ pub const RESTORE_WORKFLOW: Capability = Capability::named("restore-workflow");
 pub const SHOW_WORKFLOW: Capability = Capability::named("show-workflow");
 pub const DELETE_WORKFLOW: Capability = Capability::named("delete-workflow");
 pub const VALIDATE_DRAFT: Capability = Capability::named("validate-draft");
+/// What the offline planner makes of a request.
+pub const DRAFT_WORKFLOW: Capability = Capability::named("draft-workflow");
+pub const QA_WORKFLOWS: Capability = Capability::named("qa-workflows");
 pub const VALIDATE_FINAL: Capability = Capability::named("validate-final");
 pub const ACTIVATE_WORKFLOW: Capability = Capability::named("activate-workflow");
 pub const TRIGGER_WORKFLOW: Capability = Capability::named("trigger-workflow");

@@ -24,6 +24,8 @@ const CAPABILITIES: &[(Capability, Does)] = &[
     (can::SHOW_WORKFLOW, Does::Read),
     (can::DELETE_WORKFLOW, Does::Change),
     (can::VALIDATE_DRAFT, Does::Read),
+    (can::DRAFT_WORKFLOW, Does::Read),
+    (can::QA_WORKFLOWS, Does::Read),
     (can::VALIDATE_FINAL, Does::Read),
     (can::ACTIVATE_WORKFLOW, Does::Change),
     (can::TRIGGER_WORKFLOW, Does::Change),

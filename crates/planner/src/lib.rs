@@ -9,6 +9,7 @@ mod clause;
 pub mod compile;
 mod cover;
 mod coverage;
+pub mod draft;
 mod evidence;
 #[cfg(test)]
 mod evidence_tests;

@@ -5,15 +5,14 @@ use super::account::Account;
 use super::existing::{self, Existing};
 use super::plan::Plan;
 use super::reuse::{self, services};
-use super::{compile, cover, extend, gate, modify, pattern, read};
+use super::{compile, cover, draft, extend, gate, modify, pattern, read};
 use super::{coverage, evidence, learned, talk};
 use agentctl_base::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolSpec, ToolStatus,
     Usage,
 };
-use agentctl_base::question::{Question, QuestionOption};
+use agentctl_base::question::Question;
 use agentctl_n8n::catalog::Catalog;
-use agentctl_n8n::edit;
 use agentctl_n8n::workflow::Workflow;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -217,38 +216,10 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
         return Ok(Move::Call(calls));
     }
     let patterns = pattern::found(seen);
-    let mut notes = reading.notes;
-    notes.extend(pattern::plan_taken(&patterns, &answers));
-    let mut questions = reading.questions;
-    let mut refusal = reading.refusal;
-    let language = &reading.plan.language;
-    let account = gate::judge(
-        request,
-        &known.answers,
-        language,
-        &[&built.workflow],
-        false,
-        &built.made,
-    )
-    .without_gaps(&reading.plan.unread, &built);
-    let empty = does_nothing(&reading.plan);
-    let guess = gate::too_little(&account);
-    if refusal.is_none() && (empty || guess) {
-        let plans = pattern::plans(&patterns);
-        let what_to_do = gate::question(request, &account, language);
-        if empty && !plans.is_empty() {
-            questions = vec![which_plan(what_to_do, plans, request)];
-        } else if guess && !answers.is_empty() {
-            refusal = Some(gate::refusal(&account, language));
-        } else if gate::strange(&account) || !questions.iter().any(|q| q.required) {
-            questions = vec![what_to_do];
-        }
-    }
-    if questions.is_empty() && refusal.is_none() {
-        let asked = read::with_answers(request, &known.answers);
-        let unused = cover::unused(&asked, &[&built.workflow]);
-        questions.extend(cover::question(&unused, &reading.plan.language));
-    }
+    let account = draft::account_of(request, &known, &reading, &built);
+    let plans = pattern::plans(&patterns);
+    let draft::Open { questions, refusal } =
+        draft::open(request, &known, &reading, &built, &account, plans);
     let mut requirements = requirements(
         request,
         &reading.plan,
@@ -256,6 +227,8 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
         refusal.as_ref(),
         &answers,
     );
+    let mut notes = reading.notes;
+    notes.extend(pattern::plan_taken(&patterns, &answers));
     if let Value::Object(map) = &mut requirements {
         map.insert("notes".into(), json!(notes));
         map.insert("patterns".into(), json!(patterns));
@@ -328,34 +301,6 @@ fn asked(input: &Map<String, Value>) -> String {
     read::with_answers(text(input, "request"), &by_topic(&answers(input)))
 }
 
-/// A plan without a step (and without tools that would be steps) is a request that was not understood.
-pub(super) fn does_nothing(plan: &Plan) -> bool {
-    let serves = plan
-        .triggers
-        .iter()
-        .any(|t| matches!(t, super::plan::Trigger::McpServer { tools, .. } if !tools.is_empty()));
-    plan.steps.is_empty() && !serves
-}
-
-/// The same question with the plans of patterns to choose from. Only one that the request names by its id is recommended: what
-/// stands in a file decides nothing by itself.
-fn which_plan(question: Question, plans: Vec<pattern::InWords>, request: &str) -> Question {
-    let request = request.to_uppercase();
-    let wanted = plans.iter().find(|plan| request.contains(&plan.id));
-    let recommended = wanted.map(|plan| json!(plan.words));
-    let options = plans.into_iter().map(|plan| QuestionOption {
-        value: json!(plan.words),
-        label: plan.name,
-        detail: Some(plan.words),
-        fit_score: None,
-    });
-    Question {
-        options: options.collect(),
-        recommended,
-        ..question
-    }
-}
-
 fn requirements(
     request: &str,
     plan: &Plan,
@@ -393,7 +338,7 @@ fn plan(input: &Map<String, Value>) -> Plan {
 }
 
 /// The plan, compiled, and corrected by the patterns that fit the request.
-fn draft(input: &Map<String, Value>, catalog: &Catalog) -> compile::Compiled {
+fn planned(input: &Map<String, Value>, catalog: &Catalog) -> compile::Compiled {
     let compiled = compile::compile(&plan(input), catalog);
     let patterns = object(input, "requirements")
         .and_then(|r| r.get("patterns"))
@@ -501,7 +446,7 @@ fn blueprint(input: &Map<String, Value>, catalog: &Catalog) -> Result<Move, Stri
             json!({"blueprint": {"name": name, "changes": [text(input, "request")]}}),
         ));
     }
-    let compiled = draft(input, catalog);
+    let compiled = planned(input, catalog);
     let nodes: Vec<Value> = compiled
         .workflow
         .nodes
@@ -518,7 +463,7 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
     if let Some(id) = to_change(input) {
         return change(input, &id, seen, catalog);
     }
-    let compiled = draft(input, catalog);
+    let compiled = planned(input, catalog);
     if let Some(made) = seen.last("create_workflow") {
         let Plan {
             language, unread, ..
@@ -548,7 +493,7 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
     }
     Ok(Move::Call(vec![(
         "create_workflow",
-        creation(&compiled.workflow),
+        draft::creation(&compiled.workflow),
     )]))
 }
 
@@ -578,19 +523,11 @@ fn changed(
     existing: &Workflow,
     modification: &modify::Modification,
 ) -> Account {
-    let mut next = 0;
-    let mut new_id = || {
-        next += 1;
-        format!("new-{next}")
-    };
-    let after = edit::apply(existing, &modification.ops, &mut new_id);
-    let mut account = match (evidence::repair(input), &after) {
-        (None, Ok(after)) => {
-            let made = !modification.ops.is_empty();
-            judged(input, &modification.language, &[existing, after], made, &[])
-        }
-        _ => Account::unjudged(),
-    };
+    if evidence::repair(input).is_none() {
+        let answers = by_topic(&answers(input));
+        return draft::account_of_change(text(input, "request"), &answers, existing, modification);
+    }
+    let mut account = Account::unjudged();
     account.leaves_out(&modification.unread);
     account
 }
@@ -611,11 +548,6 @@ fn notes(input: &Map<String, Value>, compiled: Vec<String>) -> Vec<String> {
         }
     }
     all
-}
-
-/// The arguments of `create_workflow` for a compiled document.
-pub(super) fn creation(workflow: &Workflow) -> Value {
-    json!({"name": workflow.name(), "nodes": workflow.nodes, "connections": workflow.connections, "settings": workflow.head.get("settings")})
 }
 
 /// The id of the workflow that the decision (or the user) wants changed.
@@ -645,7 +577,7 @@ fn change(
     } else if named {
         modify::modify(&existing.workflow, &asked, catalog)
     } else {
-        let compiled = draft(input, catalog);
+        let compiled = planned(input, catalog);
         let mut extended = extend::extend(&existing.workflow, &compiled.workflow);
         extended.todo = compiled.todo;
         extended.notes.extend(compiled.notes);

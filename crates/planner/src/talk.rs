@@ -4,9 +4,10 @@
 mod alone;
 mod answer;
 
+use super::draft::{creation, does_nothing};
 use super::modify::{self, begins, is_said};
 use super::read::{self, ReadContext};
-use super::roles::{Move, Seen, creation, does_nothing, text};
+use super::roles::{Move, Seen, text};
 use super::{compile, cover, gate};
 use agentctl_base::model::ToolStatus;
 use agentctl_n8n::catalog::{Catalog, Lookup, NodeDescription, Port, structure};

@@ -1,6 +1,7 @@
 //! `agentctl init [DIR]`: sets up a project folder. It only adds: nothing that is there is changed, but for the lines
 //! that `.gitignore` lacks.
 
+use super::schema;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::Before;
 use crate::cli::output::Output;
@@ -37,7 +38,7 @@ const GIT_IGNORE: &str = ".gitignore";
 /// No list of names is longer.
 const MAX_IGNORE: u64 = 4 * 1024 * 1024;
 const MEMORY_README: &str = include_str!("../../../memory/README.md");
-const CONFIG: &str = "# Settings of agentctl for this project; everything has a default.\n\n# [models]\n# default = \"offline\"\n# opus = \"anthropic::claude-opus-4-6\"     # docs/models.md\n\n# [[qa.waiver]]\n# code = \"agentctl/unreachable-node\"\n# path = \"workflows/old/**\"\n# reason = \"kept until the move\"\n# expires = \"2030-01-31\"\n";
+const CONFIG: &str = "#:schema memory/schemas/settings.schema.json\n# Settings of agentctl for this project; everything has a default.\n\n# [models]\n# default = \"offline\"\n# opus = \"anthropic::claude-opus-4-6\"     # docs/models.md\n\n# [[qa.waiver]]\n# code = \"agentctl/unreachable-node\"\n# path = \"workflows/old/**\"\n# reason = \"kept until the move\"\n# expires = \"2030-01-31\"\n";
 
 pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliError> {
     let root = args.dir.as_deref().unwrap_or(project);
@@ -77,6 +78,7 @@ pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliEr
             Err(error) => return Err(failed(error)),
         }
     }
+    made.extend(schema::put_beside(root, &["settings"])?);
     if let Some(text) = ignored {
         let written = files.write(Path::new(GIT_IGNORE), text.as_bytes(), Existing::Replace);
         written.map_err(failed)?;

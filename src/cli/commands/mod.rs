@@ -32,7 +32,7 @@ pub(in crate::cli) mod report;
 mod resume;
 mod run;
 mod runs;
-mod schema;
+pub(in crate::cli) mod schema;
 mod serve;
 mod sessions;
 mod show;

@@ -1,5 +1,6 @@
 //! `agentctl orchestrators list|check|graph|new`: who of a pack works on a request, and in which order.
 
+use crate::cli::commands::schema;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
 use crate::cli::layout::words;
@@ -232,6 +233,13 @@ fn new(root: &Path, file: &Path, like: Option<&str>, out: &Output) -> Result<Exi
     let pack = with(root, like, out)?;
     let text = pack.orchestrator.as_ref();
     let text = renamed(text.map_or("", |in_force| in_force.text.as_str()), id);
+    let text = match schema::named_in(file, "orchestrator").filter(|_| root == Path::new(".")) {
+        Some(named) if !text.contains("\"$schema\"") => {
+            schema::put_beside(root, &["orchestrator"])?;
+            text.replacen('{', &format!("{{\n  \"$schema\": \"{named}\","), 1)
+        }
+        _ => text,
+    };
     let made = std::fs::File::create_new(file).and_then(|mut file| file.write_all(text.as_bytes()));
     made.map_err(|e| CliError::usage(format!("cannot write {shown}: {e}")))?;
     let pack = &pack.manifest.name;

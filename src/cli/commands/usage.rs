@@ -33,7 +33,7 @@ pub fn usage(root: &Path, args: &UsageArgs, out: &Output) -> Result<Exit, CliErr
 }
 
 /// The least width of each column; the figures' columns with the blanks before them.
-const WIDTHS: [u16; 6] = [28, 7, 10, 10, 10, 12];
+const WIDTHS: [u16; 6] = [14, 7, 9, 9, 9, 10];
 
 fn text(report: &UsageReport) -> String {
     let mut rows: Vec<[String; 6]> = Vec::new();

@@ -421,7 +421,7 @@ fn report() {
 
 #[test]
 fn schema() {
-    insta::assert_snapshot!(help("schema"), @"
+    insta::assert_snapshot!(help("schema"), @r#"
     Print the JSON Schema of an answer or a file, for programs that read or write it
 
     Usage: agentctl schema [OPTIONS] [NAME]
@@ -433,8 +433,9 @@ fn schema() {
     Examples:
       agentctl schema
       agentctl schema qa > qa.schema.json
+      agentctl schema "runs list"
 
-    The same files stand in docs/schemas. Keys that a schema does not name may come in a later version
-    where it says so; names and meanings stay.
-    ");
+    NAME may be the command that prints it, in quotes. The same files stand in docs/schemas. Keys that a
+    schema does not name may come in a later version where it says so; names and meanings stay.
+    "#);
 }

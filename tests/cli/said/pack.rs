@@ -15,10 +15,10 @@ fn agents() {
       tools: load_skill, read_learning, read_skill_file, search_learnings
     builder (sonnet)
       Builds and repairs n8n workflows from a blueprint, with the smallest edits that do the job. The only agent that may create, change, roll back or delete a workflow.
-      tools: autofix_workflow, check_workflow, create_workflow, delete_workflow, get_node, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, rollback_workflow, search_learnings, update_workflow
+      tools: autofix_workflow, check_workflow, create_workflow, delete_workflow, draft_workflow, get_node, get_workflow, list_workflows, load_skill, qa_workflows, read_learning, read_skill_file, rollback_workflow, search_learnings, update_workflow
     qa (sonnet)
       Gives the final verdict on a workflow - holds it against each requirement, sets the edit scope for a fix, compares cycles, activates and triggers where that is possible and safe - and reports exactly what was and was not tested. Never edits.
-      tools: activate_workflow, deactivate_workflow, get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, read_learning, read_skill_file, rehearse_workflow, search_learnings, trigger_workflow, validate_workflow
+      tools: activate_workflow, deactivate_workflow, get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, qa_workflows, read_learning, read_skill_file, rehearse_workflow, search_learnings, trigger_workflow, validate_workflow
     researcher (sonnet)
       Finds what exists before anything is built - learnings, existing workflows, templates, nodes with their exact types, versions and operations - and explains unknown findings to the builder. Reads only.
       tools: get_node, get_template, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, search_learnings, search_nodes, search_templates
@@ -249,9 +249,9 @@ fn policy() {
     architect
       load_skill, read_learning, read_skill_file, search_learnings
     builder
-      autofix_workflow, check_workflow, create_workflow, delete_workflow, get_node, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, rollback_workflow, search_learnings, update_workflow
+      autofix_workflow, check_workflow, create_workflow, delete_workflow, draft_workflow, get_node, get_workflow, list_workflows, load_skill, qa_workflows, read_learning, read_skill_file, rollback_workflow, search_learnings, update_workflow
     qa
-      activate_workflow, deactivate_workflow, get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, read_learning, read_skill_file, rehearse_workflow, search_learnings, trigger_workflow, validate_workflow
+      activate_workflow, deactivate_workflow, get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, qa_workflows, read_learning, read_skill_file, rehearse_workflow, search_learnings, trigger_workflow, validate_workflow
     researcher
       get_node, get_template, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, search_learnings, search_nodes, search_templates
 

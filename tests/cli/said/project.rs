@@ -15,6 +15,7 @@ fn init() {
       shop/.mcp.json.example
       shop/.mcp.json.full.example
       shop/agentctl.toml
+      shop/memory/schemas/settings.schema.json
       shop/.gitignore
     next: cd shop && agentctl build "Every day at 9:00 post the open Jira bugs to Slack #dev"
     "#);
@@ -197,25 +198,113 @@ fn schema() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("schema"), @"
     exit code 0
-    a2a-envelope  a message of the envelope at the A2A door of serve
-    answers       a file for --answers
-    build         build, resume, answer, status with --output-format json
-    events        a line of build, resume, answer with --output-format stream-json
-    flow          agents/flow.yaml and agents/NAME.flow.yaml
-    orchestrator  a file for run --orchestrator
-    pack          pack.yaml
-    policy        agents/policy.yaml
-    qa            qa with --output-format json
-    runs          runs list with --output-format json
-    settings      agentctl.toml, and the user's own config.toml
-    show          show with --output-format json
-    tool          tools/NAME/tool.yaml of a pack
-    usage         usage with --output-format json
+    a2a-approve          agentctl a2a approve --output-format json
+    a2a-card             agentctl a2a card --output-format json
+    a2a-envelope         Messages of the envelope façade of agentctl serve (docs/a2a.md)
+    a2a-keygen           agentctl a2a keygen --output-format json
+    a2a-sign-card        agentctl a2a sign-card --output-format json
+    a2a-task             agentctl a2a send, get, watch, cancel --output-format json
+    a2a-verify           agentctl a2a verify --output-format json
+    accept               agentctl accept --output-format json
+    agents-check         agentctl agents check --output-format json
+    agents-list          agentctl agents list --output-format json
+    agents-show          agentctl agents show --output-format json
+    analyze              agentctl analyze --output-format json
+    answers              A file for --answers
+    approvals-show       agentctl approvals show --output-format json
+    bench                agentctl bench --output-format json
+    build                agentctl build, resume, answer, status, run --output-format json
+    catalog-build        agentctl catalog build --output-format json
+    catalog-diff         agentctl catalog diff --output-format json
+    catalog-search       agentctl catalog search --output-format json
+    catalog-show         agentctl catalog show --output-format json
+    catalog-sync         agentctl catalog sync --output-format json
+    chat                 agentctl chat --output-format json
+    credentials          agentctl credentials --output-format json
+    diff                 agentctl diff --output-format json
+    doctor               agentctl doctor --output-format json
+    error                What any command prints with --output-format json when it could not do its work
+    events               A line of agentctl's stream-json, for runs (build, resume, answer) and turns (chat)
+    executions           agentctl executions --output-format json
+    explain              agentctl explain --output-format json
+    flow                 agents/flow.yaml, agents/NAME.flow.yaml
+    flow-check           agentctl flow check --output-format json
+    graph                agentctl packs graph, orchestrators graph, flow graph --output-format json
+    init                 agentctl init --output-format json
+    learnings-add        agentctl learnings add --output-format json
+    learnings-check      agentctl learnings check --output-format json
+    learnings-edit       agentctl learnings edit, learnings retire --output-format json
+    learnings-import     agentctl learnings import --output-format json
+    learnings-index      agentctl learnings index --output-format json
+    learnings-search     agentctl learnings search --output-format json
+    learnings-show       agentctl learnings show --output-format json
+    learnings-stats      agentctl learnings stats --output-format json
+    log                  agentctl log --output-format json
+    mcp-approve          agentctl mcp approve --output-format json
+    mcp-call             agentctl mcp call --output-format json
+    mcp-list             agentctl mcp list --output-format json
+    mcp-switch           agentctl mcp enable, mcp disable, mcp switch --output-format json
+    mcp-tools            agentctl mcp tools --output-format json
+    models               agentctl models --output-format json
+    n8n-down             agentctl n8n down --output-format json
+    n8n-status           agentctl n8n status --output-format json
+    n8n-up               agentctl n8n up --output-format json
+    orchestrator         A file for run --orchestrator
+    orchestrators-check  agentctl orchestrators check --output-format json
+    orchestrators-list   agentctl orchestrators list --output-format json
+    orchestrators-new    agentctl orchestrators new --output-format json
+    pack                 pack.yaml
+    packs-check          agentctl packs check --output-format json
+    packs-export         agentctl packs export --output-format json
+    packs-list           agentctl packs list --output-format json
+    packs-new            agentctl packs new --output-format json
+    packs-show           agentctl packs show --output-format json
+    packs-test           agentctl packs test --output-format json
+    policy               agents/policy.yaml
+    policy-check         agentctl policy check --output-format json
+    policy-show          agentctl policy show --output-format json
+    pull                 agentctl pull --output-format json
+    push                 agentctl push --output-format json
+    qa                   agentctl qa --output-format json
+    qa-explain           agentctl qa --explain --output-format json
+    report               agentctl report --output-format json
+    runs                 agentctl runs list --output-format json
+    runs-adopt           agentctl runs adopt --output-format json
+    runs-prune           agentctl runs prune --output-format json
+    runs-show            agentctl runs show --output-format json
+    runs-verify          agentctl runs verify --output-format json
+    serve                agentctl serve --output-format json
+    sessions-adopt       agentctl sessions adopt --output-format json
+    sessions-clear       agentctl sessions clear --output-format json
+    sessions-delete      agentctl sessions delete --output-format json
+    sessions-export      agentctl sessions export --output-format json
+    sessions-import      agentctl sessions import --output-format json
+    sessions-list        agentctl sessions list --output-format json
+    sessions-show        agentctl sessions show --output-format json
+    settings             agentctl.toml
+    show                 agentctl show --output-format json
+    skills-list          agentctl skills list --output-format json
+    skills-show          agentctl skills show --output-format json
+    test                 agentctl test --output-format json
+    tool                 tools/NAME/tool.yaml
+    tools-call           agentctl tools call --output-format json
+    tools-check          agentctl tools check --output-format json
+    tools-discover       agentctl tools discover --output-format json
+    tools-guard          agentctl tools guard --output-format json
+    tools-list           agentctl tools list --output-format json
+    tools-show           agentctl tools show --output-format json
+    tools-stats          agentctl tools stats --output-format json
+    tools-test           agentctl tools test --output-format json
+    trust                agentctl trust --output-format json
+    undo                 agentctl undo --output-format json
+    usage                agentctl usage --output-format json
+    workflows-activate   agentctl workflows activate, workflows deactivate --output-format json
+    workflows-list       agentctl workflows list --output-format json
     ");
     insta::assert_snapshot!(project.said("schema qaa"), @r#"
     exit code 2
     -- stderr --
     error: there is no schema "qaa"; did you mean "qa"?
-    hint: there are: a2a-envelope, answers, build, events, flow, orchestrator, pack, policy, qa, runs, settings, show, tool, usage
+    hint: there are: a2a-approve, a2a-card, a2a-envelope, a2a-keygen, a2a-sign-card, a2a-task, a2a-verify, accept, agents-check, agents-list, agents-show, analyze, answers, approvals-show, bench, build, catalog-build, catalog-diff, catalog-search, catalog-show, catalog-sync, chat, credentials, diff, doctor, error, events, executions, explain, flow, flow-check, graph, init, learnings-add, learnings-check, learnings-edit, learnings-import, learnings-index, learnings-search, learnings-show, learnings-stats, log, mcp-approve, mcp-call, mcp-list, mcp-switch, mcp-tools, models, n8n-down, n8n-status, n8n-up, orchestrator, orchestrators-check, orchestrators-list, orchestrators-new, pack, packs-check, packs-export, packs-list, packs-new, packs-show, packs-test, policy, policy-check, policy-show, pull, push, qa, qa-explain, report, runs, runs-adopt, runs-prune, runs-show, runs-verify, serve, sessions-adopt, sessions-clear, sessions-delete, sessions-export, sessions-import, sessions-list, sessions-show, settings, show, skills-list, skills-show, test, tool, tools-call, tools-check, tools-discover, tools-guard, tools-list, tools-show, tools-stats, tools-test, trust, undo, usage, workflows-activate, workflows-list
     "#);
 }

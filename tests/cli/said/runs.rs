@@ -312,30 +312,30 @@ fn status_runs_approvals_and_usage() {
     insta::assert_snapshot!(project.said("usage"), @"
     exit code 0
     run [RUN]
-    agent                         calls     input    cached    output        cost
-    researcher                        2         0         0         0     $0.0000
-    architect                         2         0         0         0     $0.0000
-    builder                           2         0         0         0     $0.0000
-    qa                                1         0         0         0     $0.0000
+    agent              calls    input   cached   output      cost
+    researcher             2        0        0        0   $0.0000
+    architect              2        0        0        0   $0.0000
+    builder                2        0        0        0   $0.0000
+    qa                     1        0        0        0   $0.0000
 
-    phase                         calls     input    cached    output        cost
-    clarification                     1         0         0         0     $0.0000
-    research                          2         0         0         0     $0.0000
-    decision                          1         0         0         0     $0.0000
-    build                             2         0         0         0     $0.0000
-    validate                          1         0         0         0     $0.0000
+    phase              calls    input   cached   output      cost
+    clarification          1        0        0        0   $0.0000
+    research               2        0        0        0   $0.0000
+    decision               1        0        0        0   $0.0000
+    build                  2        0        0        0   $0.0000
+    validate               1        0        0        0   $0.0000
 
-    model                         calls     input    cached    output        cost
-    offline                           7         0         0         0     $0.0000
-    total                             7         0         0         0     $0.0000
+    model              calls    input   cached   output      cost
+    offline                7        0        0        0   $0.0000
+    total                  7        0        0        0   $0.0000
 
-    tool                          calls    not ok             ≈tokens
-    search_learnings                  1         0                  27
-    list_workflows                    1         0                   7
-    search_nodes                      1         0                  64
-    create_workflow                   1         0                  91
-    validate_workflow                 1         0                 157
-    get_workflow                      1         0                 304
+    tool               calls   not ok           ≈tokens
+    search_learnings       1        0                27
+    list_workflows         1        0                 7
+    search_nodes           1        0                64
+    create_workflow        1        0                91
+    validate_workflow      1        0               157
+    get_workflow           1        0               304
     ");
     insta::assert_snapshot!(project.said("usage no-such-run"), @r#"
     exit code 2

@@ -67,9 +67,14 @@ impl SessionTerms {
     /// The tools of the role, as far as the terms allow a call of them to come to anything. A role that is no agent's has all that the
     /// policy grants it.
     pub fn offer(&self, pack: &Pack, gateway: &Gateway) -> Offer {
-        let listed = match pack.agents.get(&self.role) {
-            Some(agent) => agent.tools.clone(),
-            None => pack.policy.allowed_tools(&self.role),
+        let granted = pack.policy.allowed_tools(&self.role);
+        let for_clients = |name: &String| gateway.tool(name).is_some_and(|tool| tool.for_clients);
+        let listed: Vec<String> = match pack.agents.get(&self.role) {
+            Some(agent) => {
+                let more = granted.into_iter().filter(for_clients);
+                agent.tools.iter().cloned().chain(more).collect()
+            }
+            None => granted,
         };
         // A flow has no run of its own here.
         let is_flow = |name: &String| {
@@ -85,10 +90,20 @@ impl SessionTerms {
                 let Some(tool) = gateway.tool(&spec.name) else {
                     // What it does elsewhere cannot be confined to a resource.
                     let hints = gateway.foreign_hints(&self.role, &spec.name);
-                    return (!confined).then_some(Offered { spec, hints });
+                    let returns = None;
+                    return (!confined).then_some(Offered {
+                        spec,
+                        hints,
+                        returns,
+                    });
                 };
-                let hints = tool.hints();
-                (!confined || !tool.makes_or_deletes).then_some(Offered { spec, hints })
+                let (hints, returns) = (tool.hints(), tool.returns.map(|make| make()));
+                let offered = Offered {
+                    spec,
+                    hints,
+                    returns,
+                };
+                (!confined || !tool.makes_or_deletes).then_some(offered)
             })
             .collect();
         let changes = tools.iter().any(|tool| !tool.hints.read_only);

@@ -76,11 +76,16 @@ pub struct Head {
     pub changes: bool,
     /// After a crash in the middle the same call may be made again without a look at what is there.
     pub repeatable: bool,
+    /// A run of a flow has from its own steps what it gives: with the policy's grant it is offered to other agents' clients, whatever
+    /// tools the role's agent lists.
+    pub for_clients: bool,
     /// It makes or deletes whole resources, so a session that is kept to one is not offered it.
     pub makes_or_deletes: bool,
     pub description: &'static str,
     /// JSON Schema of its arguments.
     pub schema: Arguments,
+    /// JSON Schema of what it answers when it succeeds; None: it is not promised.
+    pub returns: Option<fn() -> Value>,
     /// What a client may show or ask by: it may take something away.
     pub destructive: bool,
     /// The same call again changes nothing more.
@@ -102,9 +107,11 @@ impl Head {
             capability,
             changes: false,
             repeatable: false,
+            for_clients: false,
             makes_or_deletes: false,
             description,
             schema: Arguments::Made(schema),
+            returns: None,
             destructive: false,
             idempotent: true,
             open_world: false,

@@ -58,6 +58,8 @@ pub struct Hints {
 pub struct Offered {
     pub spec: ToolSpec,
     pub hints: Hints,
+    /// JSON Schema of what it answers when it succeeds; None: it is not promised.
+    pub returns: Option<Value>,
 }
 
 /// What every session of a server is offered.
@@ -231,7 +233,7 @@ fn tool(offered: &Offered) -> Tool {
         _ => serde_json::Map::new(),
     };
     let hints = offered.hints;
-    Tool::new(
+    let tool = Tool::new(
         offered.spec.name.clone(),
         offered.spec.description.clone(),
         schema,
@@ -242,7 +244,11 @@ fn tool(offered: &Offered) -> Tool {
             .destructive(hints.destructive)
             .idempotent(hints.idempotent)
             .open_world(hints.open_world),
-    )
+    );
+    match &offered.returns {
+        Some(Value::Object(schema)) => tool.with_raw_output_schema(Arc::new(schema.clone())),
+        _ => tool,
+    }
 }
 
 /// A result as a client sees it: the value itself, and the same as text for clients (and models) that read only text.

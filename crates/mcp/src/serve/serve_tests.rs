@@ -31,6 +31,7 @@ impl Fake {
                 parameters: json!({"type": "object", "properties": {"text": {"type": "string"}}}),
             },
             hints,
+            returns: None,
         };
         let reads = Hints {
             read_only: true,

@@ -2,6 +2,7 @@
 
 mod accounts;
 mod approvals;
+mod drafting;
 mod naming;
 mod parts;
 mod permission;
@@ -28,7 +29,7 @@ use std::path::Path;
 
 const POLICY: &str = "
 roles:
-  writer: [list-workflows, get-workflow, create-workflow, update-workflow, autofix-workflow, rollback-workflow, delete-workflow, validate-draft, node-schema]
+  writer: [list-workflows, get-workflow, create-workflow, update-workflow, autofix-workflow, rollback-workflow, delete-workflow, validate-draft, draft-workflow, qa-workflows, node-schema]
   checker: [get-workflow, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions]
   reader: [search-nodes, search-templates, read-skills, read-learnings, write-learnings]
 rules:

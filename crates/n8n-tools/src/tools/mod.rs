@@ -14,6 +14,7 @@ mod create_workflow;
 mod created;
 mod deactivate_workflow;
 mod delete_workflow;
+mod draft_workflow;
 mod edit;
 mod edit_structure;
 mod findings;
@@ -30,6 +31,7 @@ mod n8n;
 mod new_workflow;
 mod perform;
 mod push;
+mod qa_workflows;
 mod rehearsal;
 mod rehearse_workflow;
 mod remove_connection;
@@ -79,6 +81,7 @@ fn table() -> Vec<Tool<N8n>> {
         create_workflow::tool(),
         deactivate_workflow::tool(),
         delete_workflow::tool(),
+        draft_workflow::tool(),
         edit_structure::tool(),
         get_execution::tool(),
         get_node::tool(),
@@ -89,6 +92,7 @@ fn table() -> Vec<Tool<N8n>> {
         list_versions::tool(),
         list_workflows::tool(),
         new_workflow::tool(),
+        qa_workflows::tool(),
         rehearse_workflow::tool(),
         remove_connection::tool(),
         remove_node::tool(),

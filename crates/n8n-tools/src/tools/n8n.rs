@@ -10,7 +10,9 @@ use agentctl_engine::toolset::{
 use agentctl_n8n::WorkflowId;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::rehearsal::Hosts;
+use agentctl_qa::Waiver;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What the tools work on.
@@ -19,6 +21,9 @@ pub struct N8n {
     pub(super) catalog: &'static Catalog,
     pub(super) accepted: Option<Arc<dyn Accepted>>,
     pub(super) test_hosts: Hosts,
+    pub(super) waivers: Vec<Waiver>,
+    /// The folder that the waivers' paths are seen from.
+    pub(super) root: PathBuf,
     unsure_facts: Option<String>,
 }
 
@@ -29,6 +34,8 @@ impl N8n {
             catalog,
             accepted: None,
             test_hosts: Hosts::default(),
+            waivers: Vec::new(),
+            root: PathBuf::new(),
             unsure_facts: None,
         }
     }
@@ -44,6 +51,14 @@ impl N8n {
     #[must_use]
     pub fn with_test_hosts(mut self, hosts: Hosts) -> Self {
         self.test_hosts = hosts;
+        self
+    }
+
+    /// Findings that the project decided to live with; their paths are seen from `root`.
+    #[must_use]
+    pub fn with_waivers(mut self, waivers: Vec<Waiver>, root: &Path) -> Self {
+        self.waivers = waivers;
+        self.root = root.to_owned();
         self
     }
 

@@ -2,6 +2,7 @@
 
 use crate::chart::{Chart, Item};
 use crate::time::{TimeMeaning, TimeSpan};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// The parts of a request, in bytes, that ask for nothing.
@@ -54,9 +55,19 @@ pub(crate) fn preface(text: &str, chart: &Chart, times: &[TimeSpan]) -> Preface 
     }
     let before = chart.items.iter().filter(|i| i.from < first.start);
     let sentences = before.collect::<Vec<_>>();
+    // What stands in a section of its own, before the one of the steps, is no step where the steps name its services again.
+    let steps = headings.iter().rev().find(|line| line.end <= first.start);
+    let named: HashSet<&str> = numbered()
+        .flat_map(|line| chart.items.iter().filter(|i| inside(i, line)))
+        .filter_map(|i| Some(i.service()?.key.as_str()))
+        .collect();
+    let again = |i: &Item| {
+        let apart = steps.is_some_and(|heading| i.to <= heading.start);
+        apart && i.service().is_some_and(|s| named.contains(s.key.as_str()))
+    };
     let goals = sentences
         .split(|i| i.shape() == Some(crate::spot::Kind::End))
-        .filter(|sentence| tells_a_goal(sentence, times))
+        .filter(|sentence| tells_a_goal(sentence, times, &again))
         .filter_map(|sentence| Some(sentence.first()?.from..sentence.last()?.to));
     Preface {
         title: headings.first().cloned(),
@@ -121,13 +132,14 @@ fn begins(item: &Item, times: &[TimeSpan]) -> bool {
     timed || event || named || item.is("when")
 }
 
-/// Whether a sentence before the steps names nothing that a workflow could hold, and no event or condition.
-fn tells_a_goal(sentence: &[&Item], times: &[TimeSpan]) -> bool {
+/// Whether a sentence before the steps names nothing that a workflow could hold but for services that the steps name `again`, and no
+/// event or condition.
+fn tells_a_goal(sentence: &[&Item], times: &[TimeSpan], again: &dyn Fn(&Item) -> bool) -> bool {
     let timed = |i: &Item| times.iter().any(|t| t.from <= i.from && i.to <= t.to);
     let binds = |i: &Item| {
         let joint = ["if", "unless", "only", "else"].iter().any(|c| i.is(c));
         let figure = i.shape() == Some(crate::spot::Kind::Number);
-        let named = i.literal() || i.service().is_some();
+        let named = i.literal() || i.service().is_some() && !again(i);
         // "I need a form", "an assistant for our team": what it is to be.
         let made = i.noun().is_some_and(|n| {
             matches!(n.kind(), "web" | "ai")

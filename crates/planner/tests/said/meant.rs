@@ -225,6 +225,14 @@ fn a_heading_and_a_goal_before_numbered_steps_are_no_steps() {
         assert_eq!(chain(&workflow), alone, "{preface}");
         assert_eq!(said(&workflow, "name"), "Weekly list");
     }
+    // A goal may name what the steps name again; what only it names is a step of its own.
+    let goal = "# Order intake\n\n## Goal\nWe want every web order in our books and in Slack.\n\n";
+    let list = "## Steps\n1. A webhook receives the order.\n2. Post it to Slack #sales.\n3. Append it to the Google Sheet Orders.";
+    let alone = chain(&built(list));
+    assert_eq!(alone, ["webhook", "slack", "set", "googleSheets"]);
+    assert_eq!(chain(&built(&format!("{goal}{list}"))), alone);
+    let other = goal.replace("Slack", "Discord");
+    assert!(chain(&built(&format!("{other}{list}"))).contains(&"discord".to_owned()));
     // What starts it may stand before the list.
     let started = built(
         "When a webhook receives an order:\n1. post it to Slack #sales\n2. mail it to a@x.example",

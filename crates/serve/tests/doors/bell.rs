@@ -27,6 +27,7 @@ impl Default for Bell {
                 idempotent: false,
                 open_world: false,
             },
+            returns: None,
         };
         Bell {
             offer: Offer {

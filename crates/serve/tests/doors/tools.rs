@@ -31,7 +31,11 @@ impl Echo {
         };
         Echo {
             offer: Offer {
-                tools: vec![Offered { spec, hints }],
+                tools: vec![Offered {
+                    spec,
+                    hints,
+                    returns: None,
+                }],
                 instructions: String::new(),
             },
             opened: Arc::default(),

@@ -1,5 +1,6 @@
 //! `agentctl packs new NAME`: a small pack to begin with, in the project. Nothing that is there is changed.
 
+use crate::cli::commands::schema;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::Before;
 use crate::cli::output::Output;
@@ -60,9 +61,12 @@ pub fn new(root: &Path, name: &str, out: &Output) -> Result<Exit, CliError> {
     let before = Before::of(root, out)?;
     let files = Files::open(root).map_err(failed)?;
     let mut made = Vec::new();
+    schema::put_beside(root, &["pack", "flow", "policy"])?;
     for (path, text) in FILES {
+        let of = of(path);
         let path = folder.join(path);
-        let text = text.replace(NAME, name);
+        let line = of.map_or_else(String::new, |of| schema::line_in(&path, of));
+        let text = line + &text.replace(NAME, name);
         files
             .write(&path, text.as_bytes(), Existing::Refuse)
             .map_err(failed)?;
@@ -81,6 +85,16 @@ pub fn new(root: &Path, name: &str, out: &Output) -> Result<Exit, CliError> {
         },
         || json!({"pack": name, "made": made, "trusted": trusted}),
     )
+}
+
+/// The schema of a file, where it has one.
+fn of(path: &str) -> Option<&'static str> {
+    match path {
+        "pack.yaml" => Some("pack"),
+        "agents/policy.yaml" => Some("policy"),
+        flow if flow.ends_with("flow.yaml") => Some("flow"),
+        _ => None,
+    }
 }
 
 fn failed(error: FileError) -> CliError {
