@@ -10,8 +10,12 @@ use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
 static BUILT_IN: LazyLock<Policy> = LazyLock::new(|| {
-    Policy::load(include_str!("../../agents/policy.yaml"), "policy.yaml", vocabulary::n8n())
-        .expect("the built-in policy")
+    Policy::load(
+        include_str!("../../agents/policy.yaml"),
+        "policy.yaml",
+        vocabulary::n8n(),
+    )
+    .expect("the built-in policy")
 });
 
 fn calls() -> [Map<String, Value>; 3] {

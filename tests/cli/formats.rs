@@ -1,5 +1,6 @@
 //! Every form of file that a release wrote is read, and one of a version that is not known is refused by name (`tests/formats`).
 
+use super::old_folder::{names, today};
 use agentctl_engine::store::{Journal, StateFile, StoreError};
 use agentctl_models::tape::Tape;
 use agentctl_n8n::catalog::Catalog;
@@ -70,6 +71,23 @@ fn baselines() {
     let newer = text(name).replacen("\"version\": 1", "\"version\": 2", 1);
     let refused = Baseline::read(&newer).unwrap_err().to_string();
     assert!(refused.contains("version 2"), "{refused}");
+}
+
+#[test]
+fn pins() {
+    let project = today();
+    let tools = ["mcp", "tools", "docs"];
+    assert_eq!(project.run(&tools).code, 0);
+    let folder = project.home().join("pins");
+    let file = folder.join(names(&folder).first().unwrap());
+    let text = fs::read_to_string(&file).unwrap();
+    let newer = text.replacen("\"version\":1", "\"version\":2", 1);
+    let newer = newer.replacen("\"version\": 1", "\"version\": 2", 1);
+    assert_ne!(newer, text);
+    fs::write(&file, newer).unwrap();
+    let refused = project.run(&tools);
+    assert_ne!(refused.code, 0);
+    assert!(refused.stderr.contains("version 2"), "{}", refused.stderr);
 }
 
 #[test]

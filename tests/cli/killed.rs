@@ -70,3 +70,31 @@ fn what_a_killed_init_left_is_removed_by_the_next() {
         assert!(!project.file(name).exists(), "{name}");
     }
 }
+
+/// One that was killed before it wrote what a file is to hold left it empty; what the user wrote stays as it is.
+#[test]
+fn what_a_killed_init_left_empty_is_filled_by_the_next() {
+    let whole = Project::new();
+    assert_eq!(whole.run(&["init"]).code, 0);
+    let names = [
+        "agentctl.toml",
+        ".gitignore",
+        "memory/README.md",
+        "memory/.gitignore",
+        ".mcp.json.example",
+        ".mcp.json.full.example",
+    ];
+    let project = Project::new();
+    for name in names {
+        project.write(name, "");
+    }
+    assert_eq!(project.run(&["init"]).code, 0);
+    let text = |project: &Project, name: &str| std::fs::read_to_string(project.file(name)).unwrap();
+    for name in names {
+        assert!(!text(&project, name).is_empty(), "{name}");
+        assert_eq!(text(&project, name), text(&whole, name), "{name}");
+    }
+    project.write("agentctl.toml", "# mine\n");
+    assert_eq!(project.run(&["init"]).code, 0);
+    assert_eq!(text(&project, "agentctl.toml"), "# mine\n");
+}

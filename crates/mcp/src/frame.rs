@@ -62,7 +62,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
 /// What one line is.
 #[derive(Debug, PartialEq)]
-pub(super) enum Judged {
+pub enum Judged {
     Empty,
     /// No message and none meant: a greeting, a log line.
     Noise,
@@ -71,7 +71,7 @@ pub(super) enum Judged {
     Broken(String),
 }
 
-pub(super) fn judge(line: &[u8]) -> Judged {
+pub fn judge(line: &[u8]) -> Judged {
     let meant = |why: String| {
         let marker = br#""jsonrpc""#;
         if line.windows(marker.len()).any(|part| part == marker) {

@@ -39,7 +39,7 @@ pub use client::{
 };
 pub use config::{FILE, McpConfig, McpConfigError, McpServer, McpTransport, Note, parse, read};
 pub use edit::{EditError, switched, switches};
-pub use frame::{MAX_DEPTH, MAX_MESSAGE};
+pub use frame::{Judged, MAX_DEPTH, MAX_MESSAGE, judge};
 pub use health::{N8nHealth, n8n_health, n8n_urls};
 pub use identity::{ServerAddress, ServerIdentity, identities_in};
 pub use in_force::ServersInForce;

@@ -33,6 +33,7 @@ mod tls;
 mod turning;
 mod ui;
 
+pub use a2a::Envelope;
 pub use asked::{Asked, Parent, Told};
 pub use clients::{Client, Clients, How, May, Secret};
 pub use jws::MessageKeys;

@@ -2,7 +2,7 @@
 
 use super::load_all::{Written, load_with};
 use super::load_steps::Steps;
-use super::model::{FieldKind, FieldSpec, Flow, Limits, OutputSpec, PlanTools};
+use super::model::{FieldKind, FieldSpec, Flow, Limits, OutputSpec, PlanTools, Step};
 use super::reach::unreached;
 use super::reader::{Callees, Known, Reader, Said};
 use super::schema::Schema;
@@ -45,6 +45,7 @@ const KEYS: &[&str] = &[
     "input",
     "output",
     "steps",
+    "retired",
 ];
 
 impl Reader<'_> {
@@ -92,12 +93,13 @@ impl Reader<'_> {
         for (place, message) in unreached(&steps) {
             self.problems.add(place, message);
         }
-        Flow {
+        let mut flow = Flow {
             name,
             stages,
             blocked_stage,
             fields,
             steps,
+            retired: Vec::new(),
             limits,
             finish,
             failures,
@@ -105,6 +107,34 @@ impl Reader<'_> {
             data: self.known.data.cloned().unwrap_or_default(),
             input,
             output,
+        };
+        if let Some(node) = root.get("retired") {
+            self.retired(node, &mut flow);
+        }
+        flow
+    }
+
+    /// Ids of steps that are gone. Nothing else in the file may name them.
+    fn retired(&mut self, node: &Node, flow: &mut Flow) {
+        let Some(items) = node.as_list() else {
+            let why = "`retired` must be a list of the ids of steps that the flow has no more";
+            self.problems.add(node.place, why);
+            return;
+        };
+        for item in items {
+            let Some(id) = self.name(item, "a step") else {
+                continue;
+            };
+            match flow.step(&id) {
+                Some(step) => {
+                    let line = step.place.line;
+                    let why = format!(
+                        "there is a step {id:?} (line {line}): one that is retired is gone"
+                    );
+                    self.problems.add(item.place, why);
+                }
+                None => flow.retired.push(Step::retired(id, item.place)),
+            }
         }
     }
 

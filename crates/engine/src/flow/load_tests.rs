@@ -122,6 +122,36 @@ steps:
 }
 
 #[test]
+fn a_step_that_is_retired_is_gone() {
+    for (retired, told) in [
+        (
+            "[s]",
+            "flow.yaml:3:11: there is a step \"s\" (line 5): one that is retired is gone",
+        ),
+        (
+            "[a, a]",
+            "flow.yaml:3:14: there is a step \"a\" (line 3): one that is retired is gone",
+        ),
+        (
+            "a",
+            "flow.yaml:3:10: `retired` must be a list of the ids of steps that the flow has no more",
+        ),
+        (
+            "[A]",
+            "flow.yaml:3:11: \"A\" is no name for a step: use a-z, 0-9, _ and -, a letter first",
+        ),
+    ] {
+        let text = format!(
+            "name: t\nfields: {{n: {{kind: scalar, writers: [program]}}}}\nretired: {retired}\nsteps:\n  - {{id: s, set: {{n: '1'}}}}\n"
+        );
+        assert_eq!(read(&text).unwrap_err(), [told]);
+    }
+    let text = "name: t\nfields: {n: {kind: scalar, writers: [program]}}\nretired: [gone]\nsteps:\n  - {id: s, set: {n: 'steps.gone.status'}}\n";
+    let told = read(text).unwrap_err();
+    assert!(told[0].contains("unknown step \"gone\""), "{told:?}");
+}
+
+#[test]
 fn a_flow_without_its_parts_says_what_is_missing() {
     let found = read("colour: red\n").unwrap_err().join("\n");
     for part in ["\"name\"", "\"steps\""] {

@@ -1,4 +1,4 @@
-use super::{Flow, FlowError, Known, RunLog, StepStatus, load};
+use super::{Action, Flow, FlowError, Known, RunLog, StepStatus, load, next};
 use crate::store::event::Event;
 use agentctl_base::question::Outcome;
 use serde_json::{Map, json};
@@ -81,6 +81,52 @@ fn a_journal_of_another_pack_is_refused_by_name() {
         RunLog::new(&flow).apply(&flow, &event),
         Err(FlowError::UnknownStep("loop[1]/gone".into()))
     );
+}
+
+/// Whatever kind of step it was: what it wrote is in the state, and what comes next is what the flow of today says.
+#[test]
+fn a_step_that_is_retired_is_folded_and_never_run() {
+    let text = "\
+name: t
+fields:
+  n: {kind: scalar, writers: [program]}
+retired: [gone, spoke]
+steps:
+  - {id: s, set: {n: 'state.n == null ? 1 : state.n + 1'}}
+";
+    let flow = load(text, "f", Known::default()).unwrap();
+    let step = || "loop[1]/gone".to_owned();
+    let patch = |n: u64| Map::from_iter([("n".to_owned(), json!(n))]);
+    let log = RunLog::fold(
+        &flow,
+        &[
+            Event::FlowDecided {
+                step: "loop[1]/spoke".into(),
+                decision: "skipped".into(),
+            },
+            Event::StepStarted { step: step() },
+            Event::StatePatched {
+                step: step(),
+                agent: "a".into(),
+                patch: patch(7),
+            },
+            Event::StepFinished {
+                step: step(),
+                output: json!({"n": 7}),
+            },
+        ],
+    )
+    .unwrap();
+    assert_eq!(log.state().get("n"), Some(&json!(7)));
+    assert_eq!(log.status("loop[1]/gone"), Some(StepStatus::Done));
+    assert_eq!(log.status("loop[1]/spoke"), Some(StepStatus::Skipped));
+    let set = Event::StatePatched {
+        step: "s".into(),
+        agent: "program".into(),
+        patch: patch(8),
+    };
+    assert_eq!(next(&flow, &log), Ok(Action::Record(set)));
+    assert_eq!(flow.all_steps().len(), 1, "it is none of the flow's steps");
 }
 
 #[test]

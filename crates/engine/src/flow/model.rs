@@ -21,6 +21,8 @@ pub struct Flow {
     pub blocked_stage: Option<String>,
     pub fields: IndexMap<String, FieldSpec>,
     pub steps: Vec<Step>,
+    /// Steps that the flow has no more and that journals of before name. What they wrote is taken in; nothing runs them.
+    pub retired: Vec<Step>,
     pub limits: Limits,
     /// What the user is told at the good end; CEL text.
     pub finish: Option<Condition>,
@@ -172,9 +174,9 @@ impl Retry {
 }
 
 impl Flow {
-    /// The step with this id, wherever it stands.
+    /// The step with this id, wherever it stands; of a journal of before also one that is retired.
     pub fn step(&self, id: &str) -> Option<&Step> {
-        find(&self.steps, id)
+        find(&self.steps, id).or_else(|| self.retired.iter().find(|step| step.id == id))
     }
 
     /// The step at a journal path.
@@ -304,6 +306,20 @@ pub fn step_id(path: &str) -> &str {
 }
 
 impl Step {
+    /// Stands for a step that is gone: a journal of before may say of it whatever a step can be.
+    pub(super) fn retired(id: String, place: Place) -> Step {
+        Step {
+            id,
+            place,
+            when: None,
+            stage: None,
+            continue_on_failure: false,
+            timeout_ms: None,
+            retry: None,
+            kind: StepKind::Set(IndexMap::new()),
+        }
+    }
+
     /// Whose model works on the step itself.
     pub fn agent(&self) -> Option<&str> {
         match &self.kind {

@@ -14,7 +14,7 @@ mod send;
 mod stream;
 mod task;
 
-pub use envelope::{To, Waiting, answer_of};
+pub use envelope::{Envelope, To, Waiting, answer_of};
 pub use feed::{Feed, Standing};
 
 use crate::answer::Answer;

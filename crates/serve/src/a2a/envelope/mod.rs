@@ -10,6 +10,7 @@ mod use_tool;
 
 pub use capabilities::{capabilities, schema};
 pub use depends::Waiting;
+pub use read::Envelope;
 pub use told::To;
 
 use super::refused::Refused;
@@ -27,7 +28,7 @@ use agentctl_a2a::{Fault, Kind, Message, Part, Role, SendMessage};
 use agentctl_sessions::Answered;
 use hyper::StatusCode;
 use hyper::body::Incoming;
-use read::{Envelope, Type};
+use read::Type;
 use serde_json::{Value, json as value};
 use std::sync::Arc;
 use std::time::Duration;
