@@ -2,6 +2,8 @@
 
 use crate::cut;
 use crate::spot::{Kind, tokens};
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 /// A word, a figure or a name, from byte to byte.
@@ -168,4 +170,20 @@ fn push(said: &str, from: usize, words: &mut Vec<Word>) {
             capital: said.chars().next().is_some_and(char::is_uppercase),
         });
     }
+}
+
+/// The number that a word means in any of the languages; the word as it is compared.
+pub(crate) fn in_words(word: &str) -> Option<i64> {
+    static WORDS: LazyLock<FxHashMap<String, i64>> = LazyLock::new(|| {
+        let rows = include_str!("../words/numbers.tsv").lines();
+        let cells = rows.filter_map(|row| row.split_once('\t'));
+        let each = cells.flat_map(|(figure, words)| {
+            let value = figure.parse().ok();
+            words
+                .split('|')
+                .filter_map(move |word| Some((fold(word), value?)))
+        });
+        each.collect()
+    });
+    WORDS.get(word).copied()
 }

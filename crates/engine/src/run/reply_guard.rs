@@ -8,7 +8,7 @@ use crate::pack::ToolKind;
 use crate::view::Call;
 use agentctl_base::model::ToolStatus;
 use agentctl_kit::guard::{
-    Became, Evidence, Label, label, numbers, numbers_of, sentences, tells_failure,
+    Became, Evidence, Figures, Label, label, made_up, sentences, tells_failure,
 };
 use serde_json::{Map, Value};
 
@@ -68,11 +68,7 @@ impl Driver<'_> {
                     .to_owned(),
             ));
         }
-        let known = self.known_numbers(step, &evidence);
-        let unknown: Vec<String> = numbers(reply)
-            .into_iter()
-            .filter(|n| !known.contains(n))
-            .collect();
+        let unknown = made_up(reply, &self.known_figures(step, &evidence));
         if !unknown.is_empty() {
             let message = format!("no result and nobody's words hold {}", unknown.join(", "));
             faults.push(refusal("reply.number", message));
@@ -136,23 +132,20 @@ impl Driver<'_> {
         })
     }
 
-    /// The numbers and ids that results hold, and what was said and asked.
-    fn known_numbers(&self, step: &AgentStep, evidence: &[Evidence]) -> Vec<String> {
-        let mut known: Vec<String> = evidence
-            .iter()
-            .flat_map(|call| numbers_of(&call.result))
-            .collect();
+    /// The figures and ids that results hold, and what was said and asked.
+    fn known_figures(&self, step: &AgentStep, evidence: &[Evidence]) -> Figures {
+        let mut known = Figures::default();
+        for call in evidence {
+            known.add_text(&call.tool);
+            known.add_value(&call.result);
+        }
         // What a called flow gave stands in its own calls and in its output.
         let trace = self.recorder.view.trace(&step.path);
         let results = trace.into_iter().flat_map(|trace| trace.results.values());
-        known.extend(results.flat_map(|result| numbers_of(&result.content)));
-        known.extend(numbers(&Value::Object(step.input.clone()).to_string()));
-        known.extend(
-            step.conversation
-                .said
-                .iter()
-                .flat_map(|said| numbers(&said.text)),
-        );
+        results.for_each(|result| known.add_value(&result.content));
+        known.add_value(&Value::Object(step.input.clone()));
+        let said = step.conversation.said.iter();
+        said.for_each(|said| known.add_text(&said.text));
         known
     }
 }

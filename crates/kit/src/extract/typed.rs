@@ -7,10 +7,8 @@ use crate::phrases::PHRASES;
 use crate::pieces::Piece;
 use crate::reading::{Reading, What};
 use crate::values;
-use crate::words::{Text, fold, folds};
-use rustc_hash::FxHashMap;
+use crate::words::{Text, folds};
 use serde_json::Value;
-use std::sync::LazyLock;
 
 /// A field's value as its type has it, with the words that say it.
 pub(super) fn typed(reading: &Reading<'_>, field: usize, said: String) -> Option<Found> {
@@ -72,20 +70,7 @@ fn number(said: &str) -> Option<Value> {
     if let Some(one) = figures.next() {
         return one.filter(|_| figures.next().is_none());
     }
-    static WORDS: LazyLock<FxHashMap<String, i64>> = LazyLock::new(|| {
-        let rows = include_str!("../../words/numbers.tsv").lines();
-        let cells = rows.filter_map(|row| row.split_once('\t'));
-        let each = cells.flat_map(|(figure, words)| {
-            let value = figure.parse().ok();
-            words
-                .split('|')
-                .filter_map(move |word| Some((fold(word), value?)))
-        });
-        each.collect()
-    });
-    let named: Vec<i64> = words()
-        .filter_map(|word| WORDS.get(word).copied())
-        .collect();
+    let named: Vec<i64> = words().filter_map(crate::words::in_words).collect();
     // "One" is an article in most languages.
     let several = named.iter().any(|number| *number != 1);
     let mut named = named.into_iter().filter(|number| *number != 1 || !several);

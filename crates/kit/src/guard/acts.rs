@@ -27,16 +27,25 @@ impl Sentence {
             }
         }
         match worst {
-            Label::Fine if self.passes_over(evidence) => Label::ContradictsFailure,
+            Label::Fine if parts.iter().any(|part| self.passes_over(part, evidence)) => {
+                Label::ContradictsFailure
+            }
             worst => worst,
         }
     }
 
     fn act(&self, part: &str, evidence: &[Evidence]) -> Label {
-        if self.has_any(&["theirs", "denied", "unreal", "cond"], part) {
+        const OPEN: [&str; 6] = ["theirs", "denied", "unreal", "cond", "untouched", "perhaps"];
+        if self.has_any(&OPEN, part) {
             return Label::Fine;
         }
-        if self.has("permit", part) {
+        if self.has("both", part)
+            && !self.has("failure", part)
+            && self.is_not_of_all(part, evidence)
+        {
+            return Label::ContradictsFailure;
+        }
+        if self.has_any(&["permit", "wished"], part) {
             return of_any_verb(part, evidence, true);
         }
         let again = self.has("again", part);
@@ -45,18 +54,41 @@ impl Sentence {
         }
         let own = self.has("own", part);
         let read = evidence.iter().any(Evidence::has_read);
+        if !own && self.has_any(&["failure", "general"], part) {
+            return Label::Fine;
+        }
+        let changing = evidence.iter().any(|call| call.changes);
+        if read && !own && !changing {
+            let assigns = self
+                .told(part)
+                .iter()
+                .any(|class| !class.is_any() && class.is_tool("assign"));
+            if self.is_otherwise(part, evidence)
+                || self.is_joined_otherwise(part, evidence)
+                || assigns && self.is_anothers(part, evidence)
+            {
+                return Label::UnsupportedAct;
+            }
+            let named = self.names_a_thing(part, evidence);
+            if self.is_seen(part, evidence) && (named || !self.has("again", part)) {
+                return Label::Fine;
+            }
+        }
         if read && !own && is_by_another(self, part, evidence) {
             return Label::Fine;
+        }
+        if self.has("newly", part) {
+            return of_any_verb(part, evidence, true);
         }
         let told = self.of_verbs(part, evidence);
         if told != Label::Fine {
             return told;
         }
         let others = self.has("reported", &self.text) || is_named(self, part, evidence);
-        let changing = evidence.iter().any(|call| call.changes);
-        if read && !own && !changing && !others && self.has("is", part) {
+        let found = self.has("reading", &self.text);
+        if read && !own && !found && !changing && !others && self.has("is", part) {
             let classes = self.told(part);
-            let is_shown = self.has("shown", part) || classes.iter().any(|class| class.is_shown());
+            let is_shown = self.has("shown", part) || self.is_shown(part, &classes, evidence);
             if !classes.is_empty() && !is_shown && !self.has("dated", &self.text) {
                 return Label::UnsupportedAct;
             }
@@ -89,11 +121,20 @@ impl Sentence {
         }
         let read = evidence.iter().any(Evidence::has_read);
         // What somebody else did, as a result tells it.
-        if !own && read && (self.has("reported", &self.text) || is_of_result(part, evidence)) {
+        let by = self.has("reported", &self.text)
+            || is_of_result(part, evidence) && !self.has("suffered", part);
+        if !own && read && by {
             return Label::Fine;
         }
         if classes.is_empty() && !state {
-            let other = short || self.has_any(&["acting", "suffered"], part);
+            let suffered = self.has("suffered", part);
+            let other = short || suffered || self.has("acting", part);
+            if suffered && !own && read && !evidence.iter().any(|call| call.changes) {
+                return match self.is_told_by_a_look(part, evidence) {
+                    true => Label::Fine,
+                    false => Label::UnsupportedAct,
+                };
+            }
             return match (other, here) {
                 (true, _) => of_any_verb(part, evidence, own || short),
                 (false, true) => of_here(part, evidence),
@@ -117,23 +158,155 @@ impl Sentence {
             (true, _) => Label::Fine,
             (false, true) => Label::ContradictsFailure,
             // How things are, as a result shows them.
-            (false, false) if !own && read && self.has("is", part) && !self.has("news", part) => {
-                Label::Fine
+            (false, false)
+                if !own
+                    && read
+                    && !self.has("again", part)
+                    && (self.has("is", part) && !self.has("news", part)
+                        || self.is_shown(part, &classes, evidence)) =>
+            {
+                match classes.is_empty()
+                    || self.has("shown", part)
+                    || self.is_shown(part, &classes, evidence)
+                {
+                    true => Label::Fine,
+                    false => Label::UnsupportedAct,
+                }
             }
             (false, false) => Label::UnsupportedAct,
         }
     }
 
+    /// What looks showed of the things that a part names, in lower case; of all where it names none of them.
+    fn seen(&self, part: &str, evidence: &[Evidence]) -> Vec<String> {
+        let looks = evidence.iter().filter(|call| call.has_read());
+        let names = self.names(part);
+        let mut seen = Vec::new();
+        for call in looks {
+            let mut all = Vec::new();
+            objects(&call.result, &mut all);
+            let named = |object: &&Object| object.is_named(part, &names);
+            let of_those: Vec<String> = (all.iter().filter(named))
+                .map(|object| object.text.clone())
+                .collect();
+            match of_those.is_empty() {
+                true => seen.push(call.result.to_string().to_lowercase()),
+                false => seen.extend(of_those),
+            }
+        }
+        seen
+    }
+
+    /// Of calls for what the part speaks of some succeeded and some did not.
+    fn is_not_of_all(&self, part: &str, evidence: &[Evidence]) -> bool {
+        let nouns = Words::nouns(part);
+        let of = |call: &&Evidence| call.changes && (nouns.is_empty() || shares(&nouns, call));
+        let (ok, failed): (Vec<&Evidence>, Vec<&Evidence>) =
+            evidence.iter().filter(of).partition(|call| call.is_ok());
+        !ok.is_empty() && !failed.is_empty()
+    }
+
+    /// Who is responsible for a thing is somebody else than a look showed.
+    fn is_anothers(&self, part: &str, evidence: &[Evidence]) -> bool {
+        let looks = evidence.iter().filter(|call| call.has_read());
+        let names = self.names(part);
+        let mut found = Vec::new();
+        looks.for_each(|call| objects(&call.result, &mut found));
+        found.retain(|object| object.is_named(part, &names));
+        let owners: Vec<&String> = found.iter().flat_map(|object| &object.owners).collect();
+        let named =
+            |owner: &&String| lettered(owner).any(|name| lettered(part).any(|word| word == name));
+        !owners.is_empty() && !owners.iter().any(named)
+    }
+
+    /// A thing and somebody are named together whom no look showed together.
+    fn is_joined_otherwise(&self, part: &str, evidence: &[Evidence]) -> bool {
+        let looks = evidence.iter().filter(|call| call.has_read());
+        let names = self.names(part);
+        let mut found = Vec::new();
+        looks.for_each(|call| objects(&call.result, &mut found));
+        let of = |object: &&Object| object.is_named(part, &names);
+        let things: Vec<&Object> = found.iter().filter(of).collect();
+        let people = found.iter().flat_map(|object| &object.people);
+        let mut named = people.filter(|name| lettered(part).any(|word| word == name.as_str()));
+        !things.is_empty()
+            && named.any(|name| {
+                !things
+                    .iter()
+                    .any(|thing| thing.text.contains(name.as_str()))
+            })
+    }
+
+    /// A look's result has a word of the part that no noun of the tables is.
+    fn is_told_by_a_look(&self, part: &str, evidence: &[Evidence]) -> bool {
+        if evidence.iter().any(Evidence::is_untold) {
+            return true;
+        }
+        let seen = self.seen(part, evidence);
+        let mut words = lettered(part).filter(|word| {
+            let verb = word.ends_with("ed") || word.ends_with("en") || word.ends_with('t');
+            let romance = word.ends_with(['é', 'o', 'a']) || word.ends_with("ée");
+            word.chars().count() > 5 && (verb || romance) && Words::nouns(word).is_empty()
+        });
+        words.any(|word| {
+            let stem: String = word.chars().take(5).collect();
+            seen.iter().any(|of| of.contains(&stem))
+        })
+    }
+
+    fn is_shown(&self, part: &str, classes: &[&Class], evidence: &[Evidence]) -> bool {
+        if evidence.iter().any(Evidence::is_untold) {
+            return classes.iter().any(|class| class.can_be_shown());
+        }
+        let seen = self.seen(part, evidence);
+        let mut shown = classes.iter();
+        shown.any(|class| seen.iter().any(|of| class.is_shown(of)))
+    }
+
+    /// A state that is told is not the one that a look showed.
+    fn is_otherwise(&self, part: &str, evidence: &[Evidence]) -> bool {
+        let seen = self.seen(part, evidence);
+        if self.has("both", part) {
+            let mut found = Vec::new();
+            let looks = evidence.iter().filter(|call| call.has_read());
+            looks.for_each(|call| objects(&call.result, &mut found));
+            return found
+                .iter()
+                .any(|object| Words::is_otherwise(part, &object.text));
+        }
+        !seen.is_empty() && seen.iter().all(|of| Words::is_otherwise(part, of))
+    }
+
+    fn names_a_thing(&self, part: &str, evidence: &[Evidence]) -> bool {
+        let names = self.names(part);
+        let mut found = Vec::new();
+        let looks = evidence.iter().filter(|call| call.has_read());
+        looks.for_each(|call| objects(&call.result, &mut found));
+        found.iter().any(|object| object.is_named(part, &names))
+    }
+
+    /// A look showed something that is being worked on.
+    pub fn is_under_way(&self, evidence: &[Evidence]) -> bool {
+        let mut looks = evidence.iter().filter(|call| call.has_read());
+        looks.any(|call| Words::in_any("working", &call.result.to_string().to_lowercase()))
+    }
+
+    /// A state that is told is the one that a look showed.
+    pub fn is_seen(&self, part: &str, evidence: &[Evidence]) -> bool {
+        let seen = self.seen(part, evidence);
+        seen.iter().any(|of| Words::is_so(part, of))
+    }
+
     /// It says how things are, of just what a call was to change that did not succeed.
-    fn passes_over(&self, evidence: &[Evidence]) -> bool {
+    fn passes_over(&self, part: &str, evidence: &[Evidence]) -> bool {
         let (done, failed): (Vec<&Evidence>, Vec<&Evidence>) = (evidence.iter())
             .filter(|call| call.changes)
             .partition(|call| call.is_ok());
         let told = |kinds: &[&str]| self.has_any(kinds, &self.text);
-        if failed.is_empty() || told(&["denied", "failure", "theirs"]) {
+        if failed.is_empty() || told(&["denied", "failure", "theirs", "perhaps"]) {
             return false;
         }
-        let nouns = Words::nouns(&self.text);
+        let nouns = Words::nouns(part);
         let about = |calls: &[&Evidence]| calls.iter().any(|call| shares(&nouns, call));
         let read = evidence.iter().any(Evidence::has_read);
         // "You can look there" asks; "you can open it now" tells that it is there.
@@ -155,7 +328,68 @@ impl Sentence {
         if about(&failed) {
             return !read || told(&["again", "idiom", "news"]);
         }
+        if done.is_empty() && !read && !told(&["unchanged", "any", "cause"]) {
+            return true;
+        }
         nouns.is_empty() && done.is_empty() && told(&["idiom", "success"])
+    }
+}
+
+/// An object of a result.
+struct Object {
+    /// Without the objects of its lists, in lower case.
+    text: String,
+    /// By what it is named.
+    titles: Vec<String>,
+    /// Who stands in it by the id of a user: first names.
+    people: Vec<String>,
+    /// Who stands under a key for those who are responsible, in lower case.
+    owners: Vec<String>,
+}
+
+impl Object {
+    /// The part names it: by a title, or by one of these names.
+    fn is_named(&self, part: &str, names: &[String]) -> bool {
+        self.titles
+            .iter()
+            .any(|title| part.contains(title.as_str()))
+            || names.iter().any(|name| self.text.contains(name.as_str()))
+    }
+}
+
+fn objects(value: &Value, found: &mut Vec<Object>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| objects(item, found)),
+        Value::Object(map) => {
+            let (lists, own): (Vec<_>, Vec<_>) = (map.iter()).partition(|(_, of)| {
+                of.as_array()
+                    .is_some_and(|items| items.iter().any(Value::is_object))
+            });
+            let titles = own
+                .iter()
+                .filter(|(key, _)| matches!(key.as_str(), "name" | "title" | "summary"));
+            let titles = titles
+                .filter_map(|(_, of)| of.as_str())
+                .map(str::to_lowercase);
+            let titles = titles.filter(|title| title.chars().count() > 3).collect();
+            let owners = own
+                .iter()
+                .filter(|(key, _)| Words::in_any("owner", &key.to_lowercase()));
+            let owners = owners
+                .map(|(_, of)| of.to_string().to_lowercase())
+                .collect();
+            let own: Value = (own.into_iter())
+                .map(|(key, of)| (key.clone(), of.clone()))
+                .collect();
+            found.push(Object {
+                text: own.to_string().to_lowercase(),
+                titles,
+                people: first_names(&own),
+                owners,
+            });
+            lists.into_iter().for_each(|(_, of)| objects(of, found));
+        }
+        _ => {}
     }
 }
 
@@ -181,7 +415,8 @@ fn is_by_another(sentence: &Sentence, part: &str, evidence: &[Evidence]) -> bool
             let behind = behind.get(name.len()..).unwrap_or_default();
             let whole = !before.ends_with(char::is_alphanumeric)
                 && !behind.starts_with(char::is_alphanumeric);
-            whole && !sentence.has("receiver", before)
+            let suffers = sentence.has("suffered", part) && !sentence.has("byone", before);
+            whole && !suffers && !sentence.has("receiver", before)
         })
     })
 }
@@ -214,26 +449,34 @@ fn of_here(part: &str, evidence: &[Evidence]) -> Label {
     }
 }
 
-/// The part begins with a name that a result holds, which so is who did it: "Ben left a comment".
+/// The part begins with somebody whom a result names, who so is who did it: "Ben left a comment".
 fn is_of_result(part: &str, evidence: &[Evidence]) -> bool {
     let Some(name) = lettered(part).next() else {
         return false;
     };
-    let read = evidence.iter().filter(|call| call.has_read());
-    // A name is written large, or is a part of an address or of a user's id.
-    let holds = |result: &Value| {
-        let text = result.to_string();
-        let id = [format!("\"{name}."), format!("\"{name}@")];
-        let large = lettered(&text).any(|word| word != name && word.to_lowercase() == name);
-        large || id.iter().any(|begin| text.contains(begin.as_str()))
-    };
     let is_small = [
         "the", "das", "der", "die", "les", "los", "las", "una", "une", "eine", "your", "ihre",
     ];
-    name.chars().count() > 2
+    let mut looks = evidence.iter().filter(|call| call.has_read());
+    name.chars().count() > 1
         && !is_small.contains(&name)
         && Words::nouns(name).is_empty()
-        && read.into_iter().any(|call| holds(&call.result))
+        && looks.any(|call| is_somebody(name, "", &call.result))
+}
+
+/// Whether a name in lower case is one of somebody in a value: written large in a text, or a part of an address or of a user's id. What
+/// stands under a key for titles names things.
+fn is_somebody(name: &str, key: &str, value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(|item| is_somebody(name, key, item)),
+        Value::Object(map) => map.iter().any(|(key, of)| is_somebody(name, key, of)),
+        Value::String(text) if !Words::in_any("titled", &key.to_lowercase()) => {
+            let large = lettered(text).any(|word| word != name && word.to_lowercase() == name);
+            let id = [format!("{name}."), format!("{name}@")];
+            large || id.iter().any(|begin| text.starts_with(begin.as_str()))
+        }
+        _ => false,
+    }
 }
 
 /// An act of a verb that no table has: any call may have done it that is for the same thing.

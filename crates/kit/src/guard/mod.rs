@@ -3,9 +3,11 @@
 //! success. Pure; the words stand in `words/guard/`.
 
 mod acts;
+mod figures;
 mod sentence;
 mod words;
 
+pub use figures::Figures;
 use sentence::Sentence;
 use serde_json::Value;
 use words::Words;
@@ -52,6 +54,16 @@ impl Evidence {
         !self.changes && self.is_ok()
     }
 
+    /// It succeeded, and what it gave is not told here: then nothing can be held against it.
+    fn is_untold(&self) -> bool {
+        let nothing = match &self.result {
+            Value::Null => true,
+            Value::Object(map) => map.is_empty(),
+            _ => false,
+        };
+        self.is_ok() && nothing
+    }
+
     fn error(&self) -> &str {
         let error = self.result.get("error").and_then(Value::as_str);
         error.unwrap_or_default()
@@ -88,6 +100,50 @@ pub fn label(sentence: &str, evidence: &[Evidence]) -> Label {
         Label::Promise => 3,
     };
     labels.max_by_key(worst).unwrap_or(Label::Fine)
+}
+
+/// The same of a sentence of which nothing is known but the calls: what it tells has no figure and no id that no result holds.
+pub fn label_alone(sentence: &str, evidence: &[Evidence]) -> Label {
+    match label(sentence, evidence) {
+        Label::Fine if makes_up(sentence, evidence) => Label::UnsupportedAct,
+        label => label,
+    }
+}
+
+fn makes_up(reply: &str, evidence: &[Evidence]) -> bool {
+    if !evidence.iter().any(Evidence::is_ok) || evidence.iter().any(Evidence::is_untold) {
+        return false;
+    }
+    let mut known = Figures::default();
+    for call in evidence {
+        known.add_text(&call.tool);
+        known.add_value(&call.result);
+    }
+    sentences(reply)
+        .into_iter()
+        .any(|sentence| !told_figures(sentence, &known).is_empty())
+}
+
+/// The figures and ids that a reply tells and nobody gave. Those of questions, offers and denials, and those that are quoted, count from
+/// two digits on.
+pub fn made_up(reply: &str, known: &Figures) -> Vec<String> {
+    let mut found: Vec<String> = known.lacking(reply);
+    found.retain(|figure| figure.chars().filter(char::is_ascii_digit).count() > 1);
+    let told = sentences(reply).into_iter();
+    for figure in told.flat_map(|sentence| told_figures(sentence, known)) {
+        if !found.contains(&figure) {
+            found.push(figure);
+        }
+    }
+    found
+}
+
+fn told_figures(sentence: &str, known: &Figures) -> Vec<String> {
+    let said = Sentence::of(sentence);
+    match said.tells() {
+        true => known.lacking(&said.written),
+        false => Vec::new(),
+    }
 }
 
 /// The sentences of a reply; a line is one too. None ends within quotation marks.
@@ -148,44 +204,18 @@ pub fn tells_failure(reply: &str) -> bool {
     })
 }
 
-/// The numbers of two digits and more, without the marks between thousands, and the ids of a text.
-pub fn numbers(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let words = text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | ',' | '-'));
-    for word in words {
-        let word = word.trim_matches(['.', ',', '-']);
-        let digits: String = word.chars().filter(char::is_ascii_digit).collect();
-        let number = word
-            .chars()
-            .all(|c| c.is_ascii_digit() || matches!(c, '.' | ','));
-        if number && digits.len() >= 2 {
-            found.push(digits);
-        } else if let Some((name, number)) = word.rsplit_once('-')
-            && name.starts_with(|c: char| c.is_ascii_uppercase())
-            && !number.is_empty()
-            && number.chars().all(|c| c.is_ascii_digit())
-        {
-            found.push(word.to_owned());
+/// What stands in quotation marks.
+fn quoted(text: &str) -> Vec<String> {
+    let (mut found, mut until): (Vec<String>, Option<char>) = (Vec::new(), None);
+    for c in text.chars() {
+        match until {
+            Some(end) if c == end || end == '“' && c == '”' => until = None,
+            Some(_) => found.last_mut().into_iter().for_each(|text| text.push(c)),
+            None => until = closing(c).inspect(|_| found.push(String::new())),
         }
     }
-    found
-}
-
-/// The same of a value, with how many there are in each of its lists.
-pub fn numbers_of(value: &Value) -> Vec<String> {
-    fn counted(value: &Value, found: &mut Vec<String>) {
-        match value {
-            Value::Array(items) => {
-                found.push(items.len().to_string());
-                items.iter().for_each(|item| counted(item, found));
-            }
-            Value::Object(map) => map.values().for_each(|item| counted(item, found)),
-            _ => {}
-        }
-    }
-    let mut found = numbers(&value.to_string());
-    counted(value, &mut found);
-    found
+    let trimmed = found.into_iter().map(|text| text.trim().to_owned());
+    trimmed.filter(|text| !text.is_empty()).collect()
 }
 
 /// The text without what is quoted; an apostrophe is no quotation mark.

@@ -9,7 +9,9 @@ pub(super) struct Sentence {
     /// In lower case, without what stands in quotation marks, and without small talk.
     pub text: String,
     /// As it was written, without that too: "Sie" is not "sie".
-    written: String,
+    pub written: String,
+    /// The sentence with its quotations.
+    whole: String,
     words: Vec<&'static Words>,
 }
 
@@ -30,6 +32,7 @@ impl Sentence {
             text: (words.iter()).fold(text, |text, words| words.without("polite", &text)),
             words,
             written,
+            whole: sentence.to_owned(),
         }
     }
 
@@ -55,8 +58,7 @@ impl Sentence {
     }
 
     pub fn label(&self, evidence: &[Evidence]) -> Label {
-        let text = self.text.trim_end_matches([' ', ')', '»', '"', '”']);
-        if text.ends_with('?') || self.is_of_the_user() || self.repeats_an_error(evidence) {
+        if self.is_question() || self.is_of_the_user() || self.repeats_an_error(evidence) {
             return Label::Fine;
         }
         if self.has("says", &self.text) {
@@ -69,7 +71,7 @@ impl Sentence {
         if self.promises(evidence) {
             return Label::Promise;
         }
-        if self.has("unreal", &self.text) {
+        if self.has("unreal", &self.text) || self.is_ability() {
             return Label::Fine;
         }
         match self.read_without_an_answer(evidence) {
@@ -78,25 +80,55 @@ impl Sentence {
         }
     }
 
+    /// It tells how things are: no question, no offer, no denial, and not what the user said.
+    pub fn tells(&self) -> bool {
+        let open = ["denied", "failure", "unreal", "modal", "cond"];
+        let said = self.has("says", &self.text) && !self.has("cites", &self.text);
+        !self.is_question() && !self.is_of_the_user() && !said && !self.has_any(&open, &self.text)
+    }
+
+    /// What the speaker can do, one thing after the other.
+    fn is_ability(&self) -> bool {
+        let mut parts = self.parts();
+        let able = parts.next().is_some_and(|part| self.has("soft", part));
+        able && !parts.any(|part| self.has_any(&["own", "again", "passive"], part))
+    }
+
+    fn is_question(&self) -> bool {
+        let text = self.text.trim_end_matches([' ', ')', '»', '"', '”']);
+        text.ends_with('?')
+    }
+
     /// A condition about what the user wants, and that the user is asked before anything is done.
     fn is_of_the_user(&self) -> bool {
-        self.has_any(&["wish", "asks"], &self.text)
-            || self.written.contains("obald Sie ")
-            || self.written.contains("achdem Sie ")
+        self.has_any(&["wish", "asks"], &self.text) || self.has("wanted", &self.written)
     }
 
     /// That a thing is there already is why it was not made, where the call said so.
     fn repeats_an_error(&self, evidence: &[Evidence]) -> bool {
         let mut failed = evidence.iter().filter(|call| call.changes && !call.is_ok());
+        let mut own = self.parts().filter(|part| self.has("own", part));
         self.has("any", &self.text)
-            && !self.has("own", &self.text)
+            && own.all(|part| self.has_any(&["untouched", "denied"], part))
             && failed.any(|call| Words::in_any("exists", call.error()))
     }
 
     fn promises(&self, evidence: &[Evidence]) -> bool {
         let parts: Vec<&str> = self.parts().collect();
+        if !self.has("denied", &self.text) && self.has("likely", &self.text) {
+            let changed = evidence.iter().any(|call| call.changes && call.is_ok());
+            return !changed || !self.has("cond", &self.text);
+        }
+        let joined = |part: &str| {
+            self.words
+                .iter()
+                .any(|words| self.has("promise", &format!("{}{part}", words.join().trim_start())))
+        };
+        let mut at = 0;
         let promise = |part: &&str| {
-            !self.has_any(&["unreal", "soft", "denied"], part) && self.has("promise", part)
+            at += 1;
+            let told = self.has("promise", part) || at > 1 && joined(part);
+            told && !self.has_any(&["unreal", "soft", "denied"], part)
         };
         if parts.iter().any(promise) {
             return true;
@@ -109,6 +141,10 @@ impl Sentence {
         }
         let denied = self.has("denied", &self.text);
         let changed = evidence.iter().any(|call| call.changes && call.is_ok());
+        // What a result shows at work is nobody's promise.
+        if !self.has_any(&["own", "to_you"], &self.text) && self.is_under_way(evidence) {
+            return false;
+        }
         if !denied && !changed && self.has("ongoing", &self.text) {
             return true;
         }
@@ -116,7 +152,8 @@ impl Sentence {
         !denied
             && self.has("coming", &self.text)
             && !(known && self.has("dated", &self.text))
-            && !self.has("modal", &self.text)
+            && !self.has_any(&["modal", "yours"], &self.text)
+            && !self.is_seen(&self.text, evidence)
     }
 
     /// No look succeeded that the sentence could be about. None: one did, or none was made.
@@ -129,6 +166,9 @@ impl Sentence {
         }
         if good.is_empty() {
             return (!evidence.iter().any(Evidence::is_ok)).then_some(());
+        }
+        if self.has("both", &self.text) && Words::nouns(&self.text).is_empty() {
+            return Some(());
         }
         let about = |calls: &[&Evidence]| {
             calls.iter().any(|call| {
@@ -145,12 +185,24 @@ impl Sentence {
     fn read_without_an_answer(&self, evidence: &[Evidence]) -> Option<Label> {
         self.without_a_look(evidence)?;
         let text = &self.text;
-        let open = self.has("modal", text) && !self.has("says", text);
-        if open || self.has_any(&["failure", "unsure", "undone", "yours"], text) {
+        let told = self.has_any(&["cites", "says"], text);
+        let open = self.has_any(&["modal", "yours"], text) && !told;
+        if open || self.has_any(&["failure", "unsure", "undone"], text) {
             return Some(Label::Fine);
         }
+        let mut errors = evidence
+            .iter()
+            .filter(|call| !call.is_ok())
+            .map(Evidence::error);
         let tells = self.has_any(&["nothing", "none", "reading"], text);
-        (tells || !self.has("denied", text)).then_some(Label::ContradictsFailure)
+        // That there is no such thing is what the call said.
+        if tells && errors.any(|error| Words::in_any("absent", error)) {
+            return Some(Label::Fine);
+        }
+        // "The page does not say so" tells what nobody has read.
+        let denied = self.has("denied", text);
+        let of_a_thing = !self.has("own", text) && !Words::nouns(text).is_empty();
+        (tells || !denied || of_a_thing).then_some(Label::ContradictsFailure)
     }
 
     /// Whether a text and a tool speak of the same thing.
@@ -179,6 +231,20 @@ impl Sentence {
         }
         parts.extend(text.get(from..));
         parts.into_iter()
+    }
+
+    /// What a part names: quoted texts, ids and numbers, in lower case.
+    pub fn names(&self, part: &str) -> Vec<String> {
+        let mut names = match part.contains('…') {
+            true => super::quoted(&self.whole),
+            false => Vec::new(),
+        };
+        let words = part.split(|c: char| !c.is_alphanumeric() && !matches!(c, '-' | '.' | '_'));
+        let named = words.map(|word| word.trim_matches(['.', '-']));
+        let named =
+            named.filter(|word| word.contains(|c: char| c.is_ascii_digit()) && word.len() > 1);
+        names.extend(named.map(str::to_owned));
+        names.iter().map(|name| name.to_lowercase()).collect()
     }
 
     /// Whether a colon stands right behind the part: what follows is what somebody wrote.

@@ -4,6 +4,7 @@ use fancy_regex::Regex;
 use std::sync::LazyLock;
 
 const PATTERNS: &str = include_str!("../../words/guard/patterns.tsv");
+const STATES: &str = include_str!("../../words/guard/states.tsv");
 const ACTS: &str = include_str!("../../words/guard/acts.tsv");
 
 /// What is told as done, and the tools that do such a thing.
@@ -11,7 +12,23 @@ pub(super) struct Class {
     told: Option<Regex>,
     tool: Option<Regex>,
     any: bool,
-    shown: bool,
+    shown: Option<Regex>,
+}
+
+/// A state of a thing, and the group of states of which a thing has one.
+pub(super) struct State {
+    group: &'static str,
+    told: Option<Regex>,
+    held: Option<Regex>,
+}
+
+impl State {
+    fn is_told(&self, text: &str) -> bool {
+        self.told.as_ref().is_some_and(|told| fits(told, text))
+    }
+    fn is_held(&self, result: &str) -> bool {
+        self.held.as_ref().is_some_and(|held| fits(held, result))
+    }
 }
 
 impl Class {
@@ -19,9 +36,12 @@ impl Class {
     pub fn is_any(&self) -> bool {
         self.any
     }
-    /// "It is so" may be what a look showed.
-    pub fn is_shown(&self) -> bool {
-        self.shown
+    /// Whether a look's result, in lower case, has what shows that it is so.
+    pub fn is_shown(&self, result: &str) -> bool {
+        self.shown.as_ref().is_some_and(|shown| fits(shown, result))
+    }
+    pub fn can_be_shown(&self) -> bool {
+        self.shown.is_some()
     }
     pub fn is_tool(&self, words: &str) -> bool {
         self.any || self.tool.as_ref().is_some_and(|tool| fits(tool, words))
@@ -39,6 +59,7 @@ struct All {
     languages: Vec<Words>,
     nouns: Vec<(&'static str, Regex)>,
     tools: Vec<Regex>,
+    states: Vec<State>,
 }
 
 fn rows(table: &'static str) -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
@@ -64,7 +85,18 @@ static ALL: LazyLock<All> = LazyLock::new(|| {
         .filter(|r| r.1 == "tool")
         .map(|r| (r.0, r.2))
         .collect();
-    let shown: Vec<&str> = rows(ACTS).filter(|r| r.1 == "shown").map(|r| r.0).collect();
+    let shown: Vec<(&str, &str)> = rows(ACTS)
+        .filter(|r| r.1 == "shown")
+        .map(|r| (r.0, r.2))
+        .collect();
+    let states = rows(STATES).filter_map(|(group, _, forms)| {
+        let (told, held) = forms.split_once('\t')?;
+        Some(State {
+            group,
+            told: whole(told),
+            held: Regex::new(held).ok(),
+        })
+    });
     let languages = ["en", "de", "fr", "es"].map(|language| {
         let patterns = rows(PATTERNS).filter(|row| row.1 == language && row.0 != "noun");
         let patterns = patterns.filter_map(|row| Some((row.0, Regex::new(row.2).ok()?)));
@@ -74,7 +106,8 @@ static ALL: LazyLock<All> = LazyLock::new(|| {
                 told: whole(row.2),
                 tool: tool.and_then(|(_, words)| whole(words)),
                 any: tool.is_some_and(|(_, words)| *words == ".*"),
-                shown: shown.contains(&row.0),
+                shown: (shown.iter().find(|(class, _)| *class == row.0))
+                    .and_then(|(_, words)| Regex::new(words).ok()),
             }
         });
         Words {
@@ -94,6 +127,7 @@ static ALL: LazyLock<All> = LazyLock::new(|| {
             .filter(|(_, words)| *words != ".*")
             .filter_map(|(_, words)| whole(words))
             .collect(),
+        states: states.collect(),
     }
 });
 
@@ -139,6 +173,23 @@ impl Words {
         self.classes.iter().filter(told)
     }
 
+    /// Whether a text tells a state that a result, in lower case, holds.
+    pub fn is_so(text: &str, result: &str) -> bool {
+        let mut told = ALL.states.iter().filter(|state| state.is_told(text));
+        told.any(|state| state.is_held(result))
+    }
+
+    /// Whether a text tells a state while a result, in lower case, holds a rival of it and not it.
+    pub fn is_otherwise(text: &str, result: &str) -> bool {
+        let told = ALL.states.iter().filter(|state| state.is_told(text));
+        let mut rivals = told.filter(|told| {
+            let group = ALL.states.iter().filter(|state| state.group == told.group);
+            let held: Vec<&State> = group.filter(|state| state.is_held(result)).collect();
+            !held.is_empty() && !held.iter().any(|held| std::ptr::eq(*held, *told))
+        });
+        rivals.next().is_some()
+    }
+
     /// What a text speaks of.
     pub fn nouns(text: &str) -> Vec<&'static str> {
         let nouns = ALL.nouns.iter().filter(|(_, pattern)| fits(pattern, text));
@@ -155,9 +206,14 @@ impl Words {
 #[cfg(test)]
 pub(super) fn broken() -> Vec<&'static str> {
     let patterns = rows(PATTERNS).filter(|row| Regex::new(row.2).is_err());
-    let acts = rows(ACTS).filter(|row| {
-        let is_pattern = row.1 != "tool" && row.1 != "shown";
-        is_pattern && whole(row.2).is_none()
+    let acts = rows(ACTS).filter(|row| whole(row.2).is_none());
+    let states = rows(STATES).filter(|row| {
+        let forms = row.2.split_once('\t');
+        forms.is_none_or(|(told, held)| whole(told).is_none() || Regex::new(held).is_err())
     });
-    patterns.chain(acts).map(|row| row.2).collect()
+    patterns
+        .chain(acts)
+        .chain(states)
+        .map(|row| row.2)
+        .collect()
 }

@@ -13,7 +13,7 @@ use crate::cli::remote;
 use crate::cli::session::{connected, foreign_tools, load_pack, talks_with_packs};
 use crate::cli::settings;
 use agentctl_engine::pack::{DeclaredTool, Pack};
-use agentctl_kit::guard::{Became, Evidence, label};
+use agentctl_kit::guard::{Became, Evidence, label_alone};
 use agentctl_tools::{Packs, Tools};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
@@ -127,7 +127,7 @@ fn guard() -> Result<Exit, CliError> {
         let line: Line = serde_json::from_str(line)
             .map_err(|e| CliError::usage(format!("line {}: {e}", at + 1)))?;
         let evidence: Vec<Evidence> = line.evidence.into_iter().map(Evidence::from).collect();
-        let label = label(&line.sentence, &evidence);
+        let label = label_alone(&line.sentence, &evidence);
         told += &format!("{}\n", json!({"id": line.id, "label": label.name()}));
     }
     write_bytes(told.as_bytes())?;
