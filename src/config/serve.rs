@@ -16,7 +16,7 @@ pub struct Serve {
     pub listen: Option<String>,
     /// The address by which others reach it, where that is another than `listen`.
     pub public_url: Option<String>,
-    /// None: every pack that says `channels` in its pack.yaml.
+    /// None: the built-in pack, and every one that says `channels` in its pack.yaml.
     pub packs: Option<Vec<String>>,
     pub max_turns_at_once: Option<usize>,
     /// Seconds.
@@ -75,6 +75,8 @@ pub struct Client {
     pub basic: Option<Basic>,
     pub bearer_env: Option<String>,
     pub bearer_file: Option<PathBuf>,
+    /// A program and its arguments; it prints the token.
+    pub bearer_command: Option<Vec<String>>,
     pub jwt: Option<Signed>,
     pub packs: Option<Vec<String>>,
     pub tenants: Option<Vec<String>>,
@@ -115,6 +117,8 @@ pub struct Basic {
     pub user: String,
     pub password_env: Option<String>,
     pub password_file: Option<PathBuf>,
+    /// A program and its arguments; it prints the password.
+    pub password_command: Option<Vec<String>>,
 }
 
 impl Serve {

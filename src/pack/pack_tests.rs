@@ -40,6 +40,27 @@ fn the_built_in_pack_loads_without_a_warning() {
     assert_eq!((architect.tier, architect.max_turns), (Tier::Opus, 12));
 }
 
+#[test]
+fn the_front_door_asks_a_model_in_exactly_six_places() {
+    let dir = project(&[]);
+    let pack = named("front-door", dir.path(), &LoadOptions::all());
+    let pack = pack.unwrap_or_else(|error| panic!("{error}"));
+    let steps = pack.flow.steps_of_all().into_iter();
+    let mut asked: Vec<&str> = steps.filter_map(|step| step.agent()).collect();
+    asked.sort_unstable();
+    assert_eq!(
+        asked,
+        [
+            "chat",
+            "elicitation",
+            "matcher",
+            "no_match",
+            "reviewer",
+            "supervisor"
+        ]
+    );
+}
+
 const AGENT: &str = "---\nname: builder\ndescription: Builds.\nmodel: haiku\ntools:\n  - create_workflow\n  - validate_workflow\n  - Read\ncolor: red\n---\nBuild.\n";
 
 #[test]

@@ -25,7 +25,14 @@ impl Drop for Served {
 impl Served {
     pub fn start(project: &Project) -> Served {
         let served = Served::of(Served::command(project));
-        assert_eq!(served.packs, ["assistant", "front-door", "research"]);
+        let all = [
+            "assistant",
+            "front-door",
+            "n8n-builder",
+            "n8n-copilot",
+            "research",
+        ];
+        assert_eq!(served.packs, all);
         served
     }
 
@@ -203,7 +210,10 @@ fn what_is_not_safe_or_not_there_is_not_served() {
         "not \"fly\"",
     );
     refused(
-        &client("bearer_env = \"LONG\"\npacks = [\"n8n-builder\"]"),
+        &format!(
+            "[serve]\npacks = [\"front-door\"]\n{}",
+            client("bearer_env = \"LONG\"\npacks = [\"n8n-builder\"]")
+        ),
         &[],
         "\"n8n-builder\" is not served",
     );
@@ -230,6 +240,21 @@ fn what_is_not_safe_or_not_there_is_not_served() {
         &[],
         "public_url",
     );
+    refused(
+        &client("bearer_command = [\"false\"]"),
+        &[],
+        "the token of the client \"a\": the command \"false\" failed",
+    );
+    refused(
+        &client("bearer_env = \"A\"\nbearer_command = [\"true\"]"),
+        &[],
+        "must be named once",
+    );
+    refused(
+        &client("bearer_command = [\"echo\", \"short\"]"),
+        &[],
+        "32 or more characters",
+    );
     let file = project.write("token", TOKEN);
     #[cfg(unix)]
     {
@@ -242,6 +267,12 @@ fn what_is_not_safe_or_not_there_is_not_served() {
         );
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
     }
+    let printed = client("basic = {user = \"u\", password_command = [\"cat\", \"token\"]}");
+    project.write("agentctl.toml", &printed);
+    let checked = project.run(&["serve", "--check"]);
+    assert_eq!(checked.code, 0, "{}", checked.stderr);
+    assert!(checked.stdout.contains("a (basic)"), "{}", checked.stdout);
+    assert!(!(checked.stdout + &checked.stderr).contains(TOKEN));
     project.write(
         "agentctl.toml",
         &client("bearer_file = \"token\"\ntenants = [\"acme\"]"),
@@ -249,9 +280,11 @@ fn what_is_not_safe_or_not_there_is_not_served() {
     insta::assert_snapshot!(project.said("serve --check"), @r#"
     exit code 0
     listens on 127.0.0.1:[PORT]
-    packs: assistant, front-door, research
+    packs: assistant, front-door, n8n-builder, n8n-copilot, research
       assistant: POST /hooks/assistant, POST /chat/assistant, model "assistant" of /v1, A2A /agents/assistant
       front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1, A2A /agents/front-door
+      n8n-builder: POST /chat/n8n-builder, model "n8n-builder" of /v1, A2A /agents/n8n-builder
+      n8n-copilot: POST /chat/n8n-copilot, model "n8n-copilot" of /v1, A2A /agents/n8n-copilot
       research: POST /chat/research, model "research" of /v1, A2A /agents/research
     clients:
       a (bearer): all packs; may turn, read; speaks for acme

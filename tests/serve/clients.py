@@ -63,7 +63,7 @@ def with_httpx(server):
 
 def with_openai(server):
     client = openai.OpenAI(base_url=f"{server.url}/v1", api_key=TOKEN[::-1], max_retries=0)
-    holds("openai: the packs are models", [m.id for m in client.models.list()] == ["assistant", "front-door", "research"])
+    holds("openai: the packs are models", [m.id for m in client.models.list()] == ["assistant", "front-door", "n8n-builder", "n8n-copilot", "research"])
     ask = {"model": "front-door", "messages": [{"role": "user", "content": "hello"}], "user": "helen"}
     whole = client.chat.completions.create(**ask)
     holds("openai: a completion", whole.choices[0].message.content and whole.choices[0].finish_reason == "stop", whole)

@@ -2,10 +2,12 @@
 
 use super::{LOCAL, MIN_TOKEN, PER_MINUTE, TOKEN_VARIABLE, Token};
 use crate::cli::error::CliError;
+use crate::cli::runtime::block_on;
 use crate::config::serve as written;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_engine::nearest::nearest;
 use agentctl_host::files::read_regular_text;
+use agentctl_models::provider::{KeyError, KeySource};
 use agentctl_serve::{Client, How, Jwt, May, MessageKeys, Rate, Reads};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -75,14 +77,14 @@ pub(super) fn of_settings(
             each.collect::<Result<_, _>>()?
         }
     };
-    let how = match (
-        &client.basic,
-        &client.bearer_env,
-        &client.bearer_file,
-        &client.jwt,
-    ) {
-        (None, None, None, Some(signed)) => jwt(signed, root).map_err(wrong)?,
-        (Some(basic), None, None, None) => {
+    let bearer = Held {
+        env: client.bearer_env.as_deref(),
+        file: client.bearer_file.as_deref(),
+        command: client.bearer_command.as_deref(),
+    };
+    let how = match (&client.basic, bearer.is_none(), &client.jwt) {
+        (None, true, Some(signed)) => jwt(signed, root).map_err(wrong)?,
+        (Some(basic), true, None) => {
             if basic.user.is_empty() || basic.user.contains(':') {
                 return Err(wrong(
                     "a user of Basic is a name without a colon".to_owned(),
@@ -90,10 +92,9 @@ pub(super) fn of_settings(
             }
             How::basic(&basic.user, &password(name, basic, root)?)
         }
-        (None, env, file, None) if env.is_some() || file.is_some() => {
+        (None, false, None) => {
             let what = format!("the token of the client {name:?}");
-            let token = written::secret(&what, env.as_deref(), file.as_deref(), root);
-            let token = token.map_err(wrong)?;
+            let token = bearer.read(&what, root).map_err(wrong)?;
             if token.len() < MIN_TOKEN {
                 return Err(wrong(format!("a token has {MIN_TOKEN} or more characters")));
             }
@@ -101,7 +102,8 @@ pub(super) fn of_settings(
         }
         _ => {
             return Err(wrong(
-                "says once how it is known: basic, bearer_env, bearer_file or jwt".to_owned(),
+                "says once how it is known: basic, bearer_env, bearer_file, bearer_command or jwt"
+                    .to_owned(),
             ));
         }
     };
@@ -129,6 +131,38 @@ pub(super) fn of_settings(
         reads: Reads::default(),
         keys,
     })
+}
+
+/// What holds a secret: a variable, a file, or what a program prints.
+struct Held<'a> {
+    env: Option<&'a str>,
+    file: Option<&'a Path>,
+    command: Option<&'a [String]>,
+}
+
+impl Held<'_> {
+    fn is_none(&self) -> bool {
+        self.env.is_none() && self.file.is_none() && self.command.is_none()
+    }
+
+    /// `what`: whose it is, for messages. Error: as a sentence.
+    fn read(&self, what: &str, root: &Path) -> Result<String, String> {
+        let Some(words) = self.command else {
+            return written::secret(what, self.env, self.file, root);
+        };
+        if self.env.is_some() || self.file.is_some() {
+            return Err(format!(
+                "{what} must be named once: by …_env, by …_file or by …_command"
+            ));
+        }
+        let source = KeySource::Command(words.to_vec());
+        let key = block_on(source.key(&|_| None)).map_err(|e| e.message)?;
+        let key = key.map_err(|why| match why {
+            KeyError::Command { command, why } => format!("{what}: the command {command:?} {why}"),
+            other => format!("{what}: {other}"),
+        });
+        Ok(key?.expose().to_owned())
+    }
 }
 
 /// Longer files are no set of keys.
@@ -163,10 +197,11 @@ pub(super) fn password(
     root: &Path,
 ) -> Result<String, CliError> {
     let what = format!("the password of the client {name:?}");
-    let (env, file) = (
-        basic.password_env.as_deref(),
-        basic.password_file.as_deref(),
-    );
-    written::secret(&what, env, file, root)
+    let held = Held {
+        env: basic.password_env.as_deref(),
+        file: basic.password_file.as_deref(),
+        command: basic.password_command.as_deref(),
+    };
+    held.read(&what, root)
         .map_err(|why| CliError::usage(format!("[serve.clients.{name}] {why}")))
 }

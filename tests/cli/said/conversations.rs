@@ -260,9 +260,11 @@ fn what_would_be_served() {
     insta::assert_snapshot!(project.said("serve --check"), @r#"
     exit code 0
     listens on 127.0.0.1:[PORT]
-    packs: assistant, front-door, research
+    packs: assistant, front-door, n8n-builder, n8n-copilot, research
       assistant: POST /hooks/assistant, POST /chat/assistant, model "assistant" of /v1, A2A /agents/assistant
       front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1, A2A /agents/front-door
+      n8n-builder: POST /chat/n8n-builder, model "n8n-builder" of /v1, A2A /agents/n8n-builder
+      n8n-copilot: POST /chat/n8n-copilot, model "n8n-copilot" of /v1, A2A /agents/n8n-copilot
       research: POST /chat/research, model "research" of /v1, A2A /agents/research
     clients:
       local (bearer): all packs; may turn, read, approve, cancel, admin; speaks for itself alone

@@ -96,7 +96,7 @@ fn doctor() {
     ✓ backend: embedded (no .mcp.json names an n8n): workflow files in workflows/; it cannot execute workflows, tests are reported as not executed
     - runs: none yet
     ✓ sessions: in memory/agentctl.db
-    ✓ serve: assistant, front-door, research on http://127.0.0.1:[PORT]; clients: local (bearer)
+    ✓ serve: assistant, front-door, n8n-builder, n8n-copilot, research on http://127.0.0.1:[PORT]; clients: local (bearer)
       hint: agentctl serve --check tells each door
     - mcp: no .mcp.json; the embedded backend needs none
     ");
