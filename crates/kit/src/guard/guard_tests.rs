@@ -77,3 +77,21 @@ fn labelled_sentences_are_judged_as_people_do() {
         "{right} right, {wrong:#?}"
     );
 }
+
+#[test]
+fn a_line_of_a_list_is_what_a_look_gave_and_figures_are_held_against_it() {
+    let looked = Evidence {
+        result: json!({"id": 9, "finished": "2026-03-18", "done": 40, "points": 52, "jobs": [{"state": "ok"}, {"state": "ok"}, {"state": "bad"}]}),
+        ..call("ci_get_run", false, Became::Ok)
+    };
+    let evidence = [looked];
+    for (line, wanted) in [
+        ("- finished: 2026-03-18", Label::Fine),
+        ("- published: 2026-03-18", Label::UnsupportedAct),
+        ("The run has three jobs, 2 of them are ok.", Label::Fine),
+        ("77 % of the points are done, 12 are left.", Label::Fine),
+        ("The run has 7 jobs.", Label::UnsupportedAct),
+    ] {
+        assert_eq!(label_alone(line, &evidence), wanted, "{line}");
+    }
+}

@@ -92,6 +92,7 @@ impl Label {
 /// What a sentence says, held against the calls of this turn. Of several at once the worst counts.
 pub fn label(sentence: &str, evidence: &[Evidence]) -> Label {
     let labels = sentences(sentence).into_iter();
+    let labels = labels.filter(|one| !is_entry(one, evidence));
     let labels = labels.map(|one| Sentence::of(one).label(evidence));
     let worst = |label: &Label| match label {
         Label::Fine => 0,
@@ -108,6 +109,22 @@ pub fn label_alone(sentence: &str, evidence: &[Evidence]) -> Label {
         Label::Fine if makes_up(sentence, evidence) => Label::UnsupportedAct,
         label => label,
     }
+}
+
+/// A line of a list that is what a look gave, word by word: "- finished: 2026-03-18".
+fn is_entry(line: &str, evidence: &[Evidence]) -> bool {
+    let Some(entry) = line.trim_start().strip_prefix(['-', '*', '•']) else {
+        return false;
+    };
+    let looks = evidence.iter().filter(|call| call.has_read());
+    let given: String = looks
+        .map(|call| call.result.to_string().to_lowercase())
+        .collect();
+    let entry = entry.to_lowercase();
+    let mut words = entry
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty());
+    !given.is_empty() && words.all(|word| given.contains(word))
 }
 
 fn makes_up(reply: &str, evidence: &[Evidence]) -> bool {
