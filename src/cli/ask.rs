@@ -1,6 +1,7 @@
 //! Questions to a person on the terminal (crate inquire). The answer is checked against the question's schema here, so
 //! that a typo is asked again and never reaches the run.
 
+use super::attended::attended;
 use super::error::{CliError, Exit};
 use super::fit;
 use super::look;
@@ -69,7 +70,7 @@ fn ask_text(question: &Question, begun: &str) -> Result<Option<Value>, InquireEr
             Err(why) => Validation::Invalid(why.into()),
         })
     });
-    let text = prompt.prompt()?;
+    let text = attended(|| prompt.prompt())?;
     if text.trim().is_empty() && !question.required {
         return Ok(None);
     }
@@ -121,8 +122,8 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
     };
     let choice = inquire::Select::new(&text, labels)
         .with_starting_cursor(start)
-        .with_scorer(&scorer)
-        .raw_prompt()?;
+        .with_scorer(&scorer);
+    let choice = attended(|| choice.raw_prompt())?;
     match question.options.get(choice.index) {
         Some(option) => Ok(Some(option.value.clone())),
         None => ask_text(question, &typed.borrow()),
@@ -164,8 +165,8 @@ fn ask_several(question: &Question) -> Result<Option<Value>, InquireError> {
                 true => Validation::Valid,
                 false => Validation::Invalid("pick at least one, with the space bar".into()),
             })
-        })
-        .raw_prompt()?;
+        });
+    let chosen = attended(|| chosen.raw_prompt())?;
     if chosen.is_empty() && !question.required {
         return Ok(None);
     }

@@ -2,6 +2,7 @@
 //! request is not in it, and the recommendations that were taken.
 
 use super::ask;
+use super::attended::attended;
 use super::plain::{plain, plain_long};
 use super::progress::Progress;
 use super::questions;
@@ -44,16 +45,16 @@ impl Look {
         streams::tell(&shown);
         let text = questions::words(question);
         let text = super::fit::question(&text);
-        let asked = inquire::Select::new(&text, vec![YES, CHANGE, NO])
-            .with_starting_cursor(2)
-            .prompt();
+        let asked = inquire::Select::new(&text, vec![YES, CHANGE, NO]).with_starting_cursor(2);
+        let asked = attended(|| asked.prompt());
         let answered = match asked {
-            Ok(CHANGE) => inquire::Text::new("What should be otherwise?")
-                .prompt()
-                .map(|wish| {
+            Ok(CHANGE) => {
+                let wish = inquire::Text::new("What should be otherwise?");
+                attended(|| wish.prompt()).map(|wish| {
                     self.wish = Some(wish).filter(|wish| !wish.trim().is_empty());
                     "refuse"
-                }),
+                })
+            }
             other => other.map(|chosen| if chosen == YES { "approve" } else { "refuse" }),
         };
         ask::came(answered.map(|value| Some(value.into())))

@@ -3,6 +3,7 @@
 mod activation;
 mod args;
 mod ask;
+mod attended;
 mod bar;
 mod by_user;
 mod catalog_file;

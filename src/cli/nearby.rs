@@ -3,6 +3,7 @@
 //! found is used without the user's word.
 
 use super::args::ModelOptions;
+use super::attended::attended;
 use super::error::{CliError, Exit};
 use super::output::Output;
 use super::plain::plain;
@@ -81,7 +82,8 @@ fn ask(offers: &[Offer], out: &Output) -> Result<Option<String>, CliError> {
     const NO: &str = "no: offline, and do not ask again";
     let mut which: Vec<String> = offers.iter().map(named).collect();
     which.push(NO.to_owned());
-    let asked = inquire::Select::new("A model is there. Build with it?", which).raw_prompt();
+    let which = inquire::Select::new("A model is there. Build with it?", which);
+    let asked = attended(|| which.raw_prompt());
     let Some(chosen) = answered(asked)? else {
         return Ok(None);
     };
@@ -91,7 +93,8 @@ fn ask(offers: &[Offer], out: &Output) -> Result<Option<String>, CliError> {
     };
     const ALWAYS: &str = "always: keep it in your own settings";
     const ONCE: &str = "only this time";
-    match answered(inquire::Select::new("For how long?", vec![ALWAYS, ONCE]).prompt())? {
+    let how_long = inquire::Select::new("For how long?", vec![ALWAYS, ONCE]);
+    match answered(attended(|| how_long.prompt()))? {
         Some(ALWAYS) => keep(&offer.model, out)?,
         Some(_) => {}
         None => return Ok(None),

@@ -50,9 +50,13 @@ fn stop(cause: Cause) {
         streams::tell("stopping after this step; again to stop at once\n");
         return;
     }
-    // Everything that was promised is on the disk already.
+    end(cause);
+}
+
+/// Ends the program and its children now. Everything that was promised is on the disk already.
+pub(super) fn end(cause: Cause) -> ! {
     family::end_all();
-    std::process::exit(i32::from(cause.exit_code()));
+    std::process::exit(i32::from(cause.exit_code()))
 }
 
 fn cause(signal: i32) -> Option<Cause> {

@@ -164,3 +164,12 @@ fn who_was_told_to_go_on_without_a_terminal_does() {
     assert_eq!(child.wait().unwrap().code(), Some(143));
     nobody_is_left(pipe);
 }
+
+/// What asks would else read a terminal that is gone, at full speed and for ever.
+#[test]
+fn a_terminal_that_goes_away_while_a_question_waits_ends_the_program() {
+    let project = Project::new();
+    let command = project.command(&["build", "post our new stuff on social media automatically"]);
+    let code = crate::support::left_by_its_terminal(command, "(in your own words)");
+    assert_eq!(code, Some(129));
+}

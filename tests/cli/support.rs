@@ -162,6 +162,35 @@ pub fn on_a_terminal(command: Command, question: &str, keys: &[u8]) -> (i32, Str
     in_turn_on_a_terminal(command, &[(question, keys)])
 }
 
+/// The exit code of a command whose terminal goes away, without a signal, while this question stands there; None: it goes on for 20 s.
+pub fn left_by_its_terminal(mut command: Command, question: &str) -> Option<i32> {
+    use std::io::Read;
+    let pty = nix::pty::openpty(None, None).unwrap();
+    command
+        .stdin(pty.slave.try_clone().unwrap())
+        .stdout(Stdio::null())
+        .stderr(pty.slave)
+        .env("TERM", "xterm");
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut master = std::fs::File::from(pty.master);
+    let (mut shown, mut bytes) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&shown).contains(question) {
+        let read = master.read(&mut bytes).unwrap();
+        shown.extend_from_slice(&bytes[..read]);
+    }
+    drop(master);
+    for _ in 0..200 {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    None
+}
+
 /// The same for several questions: each pair's keys are typed when its text is seen behind the one before; without keys the command is killed there.
 pub fn in_turn_on_a_terminal(mut command: Command, typed: &[(&str, &[u8])]) -> (i32, String) {
     use std::io::{Read, Write};

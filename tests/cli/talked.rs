@@ -90,7 +90,7 @@ fn play(name: &str, (way, settings): (&str, &str)) -> (u64, Value) {
         );
         tokens += reply["usage"]["input_tokens"].as_u64().unwrap();
         if renewing() && !is_command {
-            std::fs::rename(&renewed, &recording).unwrap();
+            std::fs::copy(&renewed, &recording).unwrap();
         }
     }
     (tokens, made(&project))
