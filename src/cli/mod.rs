@@ -5,6 +5,7 @@ mod args;
 mod ask;
 mod bar;
 mod by_user;
+mod cases;
 mod catalog_file;
 mod choices;
 mod commands;
