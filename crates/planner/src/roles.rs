@@ -144,9 +144,13 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
             });
         }
     };
-    let step = step.map_err(|reason| ModelError::Failed {
-        model: "offline".into(),
-        reason,
+    let is_refused = |result: &&ToolResult| result.status == ToolStatus::Refused;
+    let step = step.map_err(|reason| match seen.results.last().is_some_and(is_refused) {
+        true => ModelError::GaveUp { reason },
+        false => ModelError::Failed {
+            model: "offline".into(),
+            reason,
+        },
     })?;
     Ok(match step {
         Move::Done(value) => ModelAnswer {

@@ -202,6 +202,14 @@ async fn a_failed_execution_is_gone_through_again_and_a_case_of_before_with_it()
             .to_string()
             .contains("of before was not tried")
     );
+    // Without cases the branches are tried as well.
+    b.told(begun_with("cases", json!([])));
+    let asked = json!({"workflow_id": "orders", "execution": "77"});
+    let said = b.ok("checker", TEST, asked).await;
+    assert_eq!(
+        (&said["simulated"], &said["cases"][0]["name"]),
+        (&json!(["Tell sales", "Log"]), &json!("execution 77 again"))
+    );
     let asked = json!({"workflow_id": "orders", "execution": "78"});
     let refused = b.call("checker", TEST, asked).await;
     assert_eq!(refused.content["rule"], "rehearsal");

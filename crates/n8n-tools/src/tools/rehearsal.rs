@@ -79,7 +79,14 @@ impl N8n {
             Some(id) => self.remove_copy(id).await,
             None => self.remove_copies(&left.copy).await,
         };
-        let mut outcome = run?;
+        let mut outcome = match run {
+            Ok(outcome) => outcome,
+            // What stays there has to be told, and no error could.
+            Err(error) if gone.is_err() && error.kind != BackendErrorKind::Unavailable => {
+                Outcome::Failed(backend_failure(&error))
+            }
+            Err(error) => return Err(error),
+        };
         if let (Err(error), Outcome::Ok(Value::Object(map)) | Outcome::Failed(Value::Object(map))) =
             (gone, &mut outcome)
         {

@@ -65,14 +65,15 @@ struct Wanted {
     only_if_missing: bool,
 }
 
-/// The runs that a call asks for: each of its cases and the earlier execution; without either the plain one and, in case that it leaves
-/// something out, one for each further branch.
+/// The runs that a call asks for: each of its cases and the earlier execution, or the plain one; and without cases, as long as something
+/// is left out, one for each branch.
 fn wanted(
     test: &RehearseWorkflow,
     before: &[&Case],
     workflow: &Workflow,
     replay: Option<Replay>,
 ) -> Vec<Wanted> {
+    let by_cases = !test.cases.is_empty() || !before.is_empty();
     let mut all: Vec<Wanted> = (test.cases.iter())
         .chain(before.iter().copied())
         .map(|case| Wanted {
@@ -87,18 +88,21 @@ fn wanted(
         replay: Some(replay),
         ..Wanted::default()
     }));
+    if by_cases {
+        return all;
+    }
     if all.is_empty() {
         all.push(Wanted {
             payload: test.payload.clone(),
             ..Wanted::default()
         });
-        let made = 0..branches(workflow).min(MOST_BRANCHES);
-        all.extend(made.map(|branch| Wanted {
-            branch,
-            only_if_missing: true,
-            ..Wanted::default()
-        }));
     }
+    let made = 0..branches(workflow).min(MOST_BRANCHES);
+    all.extend(made.map(|branch| Wanted {
+        branch,
+        only_if_missing: true,
+        ..Wanted::default()
+    }));
     all
 }
 
