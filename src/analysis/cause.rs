@@ -73,19 +73,29 @@ fn plain(kind: Kind, summary: String, events: Vec<u64>) -> Cause {
     }
 }
 
-/// The call that came to nothing, where it was the last thing that happened.
-fn in_vain(facts: &Facts) -> Option<Cause> {
-    let call = facts.in_vain.as_ref()?;
-    let (kind, how) = match call.refused {
-        true => (Kind::Refused, "was refused"),
-        false => (Kind::Failed, "failed"),
-    };
-    let summary = format!(
-        "it stopped where {} {how}: {}",
-        call.tool,
-        quoted(&call.error)
-    );
-    Some(plain(kind, summary, vec![call.event]))
+/// What a run that is not at its end stopped at.
+fn unfinished(facts: &Facts) -> Cause {
+    if let Some(waiting) = waiting(facts) {
+        return waiting;
+    }
+    if let Some(call) = &facts.in_vain {
+        let (kind, how) = match call.refused {
+            true => (Kind::Refused, "was refused"),
+            false => (Kind::Failed, "failed"),
+        };
+        let summary = format!(
+            "it stopped where {} {how}: {}",
+            call.tool,
+            quoted(&call.error)
+        );
+        return plain(kind, summary, vec![call.event]);
+    }
+    let summary = "it is not at its end: interrupted, or still at work; agentctl resume goes on";
+    plain(
+        Kind::Interrupted,
+        summary.to_owned(),
+        vec![facts.last_event],
+    )
 }
 
 fn waiting(facts: &Facts) -> Option<Cause> {
@@ -102,10 +112,8 @@ fn waiting(facts: &Facts) -> Option<Cause> {
 
 /// The first cause; None for a run that passed.
 pub(super) fn root(facts: &Facts) -> Option<Cause> {
-    let (end, outcome, message) = facts.ended.as_ref()?;
-    let interrupted = || {
-        let summary = format!("it was interrupted: {message}");
-        plain(Kind::Interrupted, summary, vec![*end])
+    let Some((end, outcome, message)) = facts.ended.as_ref() else {
+        return Some(unfinished(facts));
     };
     match outcome {
         Outcome::Complete | Outcome::Cancelled => None,
@@ -136,11 +144,7 @@ pub(super) fn root(facts: &Facts) -> Option<Cause> {
             events.push(*end);
             Some(plain(Kind::Refused, format!("refused: {message}"), events))
         }
-        Outcome::Waiting | Outcome::Interrupted => Some(
-            waiting(facts)
-                .or_else(|| in_vain(facts))
-                .unwrap_or_else(interrupted),
-        ),
+        Outcome::Waiting => Some(waiting(facts).unwrap_or_else(|| unfinished(facts))),
         Outcome::Failed => {
             let last = facts.step_failures.last();
             let events = last.map(|(at, ..)| *at).into_iter().chain([*end]).collect();
@@ -148,6 +152,11 @@ pub(super) fn root(facts: &Facts) -> Option<Cause> {
             let text = step.unwrap_or_else(|| message.clone());
             Some(plain(Kind::Failed, text, events))
         }
+        Outcome::Interrupted => Some(plain(
+            Kind::Interrupted,
+            format!("it was interrupted: {message}"),
+            vec![*end],
+        )),
     }
 }
 

@@ -128,20 +128,18 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// How it stands with a run that nobody ended: as its last activation left it, or, where that one left no word, interrupted.
-    fn at_rest(&self, records: &[Record]) -> (u64, Outcome, String) {
-        let goes_on = "`agentctl resume` goes on with it";
-        let killed = || {
-            let message = format!("without a word, or it is still at work; {goes_on}");
-            (self.last_event, Outcome::Interrupted, message)
-        };
-        let (mut model, mut unanswered, mut rests) = ("", None, None);
+    /// A run that nobody ended rests with what stopped it: the model that did not answer, an interruption, an open question.
+    pub fn resting(mut self, records: &[Record]) -> Facts {
+        if self.ended.is_some() {
+            return self;
+        }
+        let (mut model, mut unanswered) = ("", None);
         for record in records {
             match &record.event {
                 Event::ModelAsked { model: asked, .. } => model = asked,
                 Event::ModelRetried { reason, .. } => unanswered = Some(reason),
                 Event::ModelAnswered { .. } => unanswered = None,
-                Event::ActivationStarted { .. } => rests = None,
+                Event::ActivationStarted { .. } => self.ended = None,
                 Event::ActivationEnded { outcome, .. } => {
                     let why = match (outcome, unanswered) {
                         (Outcome::Failed, Some(reason)) => {
@@ -149,16 +147,17 @@ impl Facts {
                         }
                         _ => String::new(),
                     };
-                    rests = Some((record.seq, *outcome, format!("{why}{goes_on}")));
+                    let message = format!("{why}`agentctl resume` goes on with it");
+                    self.ended = Some((record.seq, *outcome, message));
                 }
                 _ => {}
             }
         }
-        rests.unwrap_or_else(killed)
+        self
     }
 
     /// `flow` says in which fields agents write about the cause.
-    pub fn of(run: &RunView, flow: &Flow, records: &[Record]) -> Facts {
+    pub fn of(run: &RunView, flow: &Flow) -> Facts {
         let mut facts = Facts {
             run_id: run.run_id.clone(),
             input: run.input.clone(),
@@ -207,9 +206,6 @@ impl Facts {
                 reason: "the answer was refused and asked for again".to_owned(),
             }));
         facts.stopped.sort_by_key(|stopped| stopped.event);
-        if facts.ended.is_none() {
-            facts.ended = Some(facts.at_rest(records));
-        }
         facts
     }
 

@@ -67,7 +67,7 @@ pub struct Analysis {
 /// proposals.
 pub fn analyze(records: &[Record], flow: &Flow, date: &str) -> Analysis {
     let run = RunView::of(records);
-    let facts = Facts::of(&run, flow, records);
+    let facts = Facts::of(&run, flow).resting(records);
     let root_cause = cause::root(&facts);
     let attempts = attempts::of(&facts);
     Analysis {

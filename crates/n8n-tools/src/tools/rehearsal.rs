@@ -9,9 +9,11 @@ use crate::backend::{
 use crate::noted::Rehearsing;
 use agentctl_engine::toolset::{Answer, Fault, Outcome, backend_failure, error_content};
 use agentctl_n8n::rehearsal::{
-    COPY, Case, Item, Part, Rehearsal, Seen, Trace, evidence, is_copy, judge, judge_case, sent,
+    COPY, Case, Item, Part, Rehearsal, Seen, Trace, Verdict, evidence, is_copy, judge, judge_case,
+    sent,
 };
 use agentctl_n8n::{Finding, Workflow, WorkflowId, trigger_points};
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// The first item of a node is told up to this many bytes of JSON.
@@ -247,29 +249,7 @@ impl N8n {
                 .filter_map(|node| node.get("node").cloned())
                 .collect()
         };
-        let nodes: Vec<Value> = verdict
-            .nodes
-            .iter()
-            .map(|node| {
-                let mut told = json!(node);
-                let first = trace
-                    .nodes
-                    .get(&node.part.node)
-                    .and_then(|r| r.first.as_ref());
-                if let (Some(first), Value::Object(map)) = (first, &mut told) {
-                    map.insert("first_item".into(), sample(first));
-                }
-                let calls = sent.get(&node.part.node).filter(|calls| !calls.is_empty());
-                if let (Some(calls), Value::Object(map)) = (calls, &mut told) {
-                    map.insert("calls".into(), json!(calls.len()));
-                    map.insert(
-                        "would_send".into(),
-                        calls.first().map(sample).unwrap_or_default(),
-                    );
-                }
-                told
-            })
-            .collect();
+        let nodes = told_nodes(&verdict, &trace, &sent);
         let is = |node: &Value, part: &str| node.get("as").and_then(Value::as_str) == Some(part);
         let reached = |node: &Value| node.get("reached") == Some(&Value::Bool(true));
         let ran = |node: &Value| reached(node) && (is(node, "run") || is(node, "start"));
@@ -372,6 +352,32 @@ impl N8n {
         );
         Ok(Outcome::Ok(Value::Object(content)))
     }
+}
+
+/// Each node of a run, with a sample of what came out and of what it would have sent.
+fn told_nodes(verdict: &Verdict, trace: &Trace, sent: &IndexMap<String, Vec<Value>>) -> Vec<Value> {
+    let nodes = verdict.nodes.iter();
+    nodes
+        .map(|node| {
+            let mut told = json!(node);
+            let first = trace
+                .nodes
+                .get(&node.part.node)
+                .and_then(|r| r.first.as_ref());
+            if let (Some(first), Value::Object(map)) = (first, &mut told) {
+                map.insert("first_item".into(), sample(first));
+            }
+            let calls = sent.get(&node.part.node).filter(|calls| !calls.is_empty());
+            if let (Some(calls), Value::Object(map)) = (calls, &mut told) {
+                map.insert("calls".into(), json!(calls.len()));
+                map.insert(
+                    "would_send".into(),
+                    calls.first().map(sample).unwrap_or_default(),
+                );
+            }
+            told
+        })
+        .collect()
 }
 
 /// What came through so far did not come to some node.

@@ -286,32 +286,14 @@ impl N8n {
                 Err(why) => return refused(why),
             },
         };
-        // What a workflow of before had to do it still has to do.
         let kept = match cx.guards.log().made(&at.id.0) {
             true => &[][..],
             false => memory(cx.guards).cases(),
         };
-        let other = |case: &&Case| test.cases.iter().all(|given| given.name != case.name);
-        let (before, gone): (Vec<&Case>, Vec<&Case>) =
-            (kept.iter().filter(other)).partition(|case| case.wrong(&at.workflow).is_empty());
-        notes.extend(gone.iter().map(|case| {
-            let wrong = case.wrong(&at.workflow).join("; ");
-            format!("the case {:?} of before was not tried: {wrong}", case.name)
-        }));
-        let mut tests: Vec<(Rehearsal, Item, Wanted)> = Vec::new();
-        for wanted in wanted(test, &before, &at.workflow, replay) {
-            let (rehearsal, payload) = match self.rehearsed(&at.workflow, &wishes, &wanted) {
-                Ok(rehearsed) => rehearsed,
-                Err(why) => return refused(why),
-            };
-            // A branch that what is made for it cannot tell from another one is no further test.
-            let same = |(known, sent, _): &(Rehearsal, Item, Wanted)| {
-                *sent == payload && known.copy == rehearsal.copy
-            };
-            if !wanted.only_if_missing || !tests.iter().any(same) {
-                tests.push((rehearsal, payload, wanted));
-            }
-        }
+        let tests = match self.tests_of(test, &at.workflow, &wishes, (kept, replay), &mut notes) {
+            Ok(tests) => tests,
+            Err(why) => return refused(why),
+        };
         // Only a workflow of this run: nobody else counts on its being inactive.
         let ours = !at.active && cx.guards.log().made(&at.id.0);
         let points = trigger_points(&at.workflow);
@@ -363,6 +345,38 @@ impl N8n {
             expect: Some(expect),
             question: None,
         }))
+    }
+
+    /// The runs that a call asks for; each with its copy and what starts it. `kept`: the cases of before. Err: why one of them cannot be
+    /// tried, in words.
+    fn tests_of(
+        &self,
+        test: &RehearseWorkflow,
+        workflow: &Workflow,
+        wishes: &Wishes<'_>,
+        (kept, replay): (&[Case], Option<Replay>),
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<(Rehearsal, Item, Wanted)>, String> {
+        // What a workflow of before had to do it still has to do.
+        let other = |case: &&Case| test.cases.iter().all(|given| given.name != case.name);
+        let (before, gone): (Vec<&Case>, Vec<&Case>) =
+            (kept.iter().filter(other)).partition(|case| case.wrong(workflow).is_empty());
+        notes.extend(gone.iter().map(|case| {
+            let wrong = case.wrong(workflow).join("; ");
+            format!("the case {:?} of before was not tried: {wrong}", case.name)
+        }));
+        let mut tests: Vec<(Rehearsal, Item, Wanted)> = Vec::new();
+        for wanted in wanted(test, &before, workflow, replay) {
+            let (rehearsal, payload) = self.rehearsed(workflow, wishes, &wanted)?;
+            // A branch that what is made for it cannot tell from another one is no further test.
+            let same = |(known, sent, _): &(Rehearsal, Item, Wanted)| {
+                *sent == payload && known.copy == rehearsal.copy
+            };
+            if !wanted.only_if_missing || !tests.iter().any(same) {
+                tests.push((rehearsal, payload, wanted));
+            }
+        }
+        Ok(tests)
     }
 
     /// The copy for one run, and what starts it. Err: why it cannot be tried, in words.

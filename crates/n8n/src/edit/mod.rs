@@ -183,8 +183,7 @@ impl EditOp {
 }
 
 /// Applies all operations to a copy, or none. `ids` gives the id of an added node that brings none.
-/// Added nodes without a position are placed near their neighbours once all edges are known; what follows them moves to the right where
-/// an edge would run backwards otherwise, and no other node moves.
+/// Added nodes without a position are placed near their neighbours once all edges are known; no existing node moves.
 pub fn apply(
     workflow: &Workflow,
     ops: &[EditOp],
@@ -200,7 +199,7 @@ pub fn apply(
         })?;
     }
     unplaced.retain(|id| edited.node(id).is_some_and(|n| n.position().is_none()));
-    layout::insert_new(&mut edited, &unplaced);
+    layout::place_new(&mut edited, &unplaced);
     Ok(edited)
 }
 

@@ -184,63 +184,6 @@ fn an_inserted_node_moves_no_other() {
     );
 }
 
-/// A → B → C with a tool of C's, and Old beside; New comes between A and B.
-#[test]
-fn what_follows_an_inserted_node_makes_room_for_it() {
-    let mut w = built(
-        &["A", "B", "C", "Tool", "Old", "New"],
-        &[
-            ("A", "main", 0, "New"),
-            ("New", "main", 0, "B"),
-            ("B", "main", 0, "C"),
-            ("Tool", "ai_tool", 0, "C"),
-            ("A", "main", 1, "Old"),
-        ],
-    );
-    for (at, (x, y)) in [
-        (0.0, 0.0),
-        (240.0, 0.0),
-        (480.0, 0.0),
-        (480.0, 192.0),
-        (240.0, 352.0),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        w.nodes[at].set_position(x, y);
-    }
-    w.nodes[5].map_mut().remove("position");
-    insert_new(&mut w, &[NodeId("New".into())]);
-    assert_eq!(
-        positions(&w),
-        [
-            ("A", 0, 0),
-            ("B", 480, 0),
-            ("C", 720, 0),
-            ("Tool", 720, 192),
-            ("Old", 240, 352),
-            ("New", 240, 0)
-        ]
-    );
-}
-
-/// New follows C and leads back to A: nothing moves for a loop.
-#[test]
-fn nothing_makes_room_for_a_way_back() {
-    let mut w = built(
-        &["A", "B", "New"],
-        &[
-            ("A", "main", 0, "B"),
-            ("B", "main", 0, "New"),
-            ("New", "main", 0, "A"),
-        ],
-    );
-    w.nodes[1].set_position(240.0, 0.0);
-    w.nodes[2].map_mut().remove("position");
-    insert_new(&mut w, &[NodeId("New".into())]);
-    assert_eq!(positions(&w), [("A", 0, 0), ("B", 240, 0), ("New", 480, 0)]);
-}
-
 fn with_sub_nodes() -> impl Strategy<Value = Workflow> {
     let subs = prop::collection::vec((0usize..14, 0usize..14), 0..6);
     (arbitrary::workflow(14), subs).prop_map(|(mut workflow, subs)| {

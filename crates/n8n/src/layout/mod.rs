@@ -8,7 +8,7 @@ mod place;
 use super::workflow::Workflow;
 use flow::Flow;
 
-pub use place::{insert_new, place_new};
+pub use place::place_new;
 
 /// n8n's canvas grid.
 const GRID: f64 = 16.0;

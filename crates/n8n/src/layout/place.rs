@@ -43,57 +43,6 @@ pub fn place_new(workflow: &mut Workflow, new_ids: &[NodeId]) {
     }
 }
 
-/// Places the named nodes as `place_new` does, and where an edge of theirs would run backwards, moves what follows to the right: the
-/// node that it leads to with all that comes behind it. Loops run back anyway.
-pub fn insert_new(workflow: &mut Workflow, new_ids: &[NodeId]) {
-    place_new(workflow, new_ids);
-    let mut moved = false;
-    // Each edge of a new node is straightened at most once on the way.
-    for _ in 0..=workflow.nodes.len() {
-        let Some((behind, by)) = backwards(workflow, new_ids) else {
-            break;
-        };
-        for at in behind {
-            if let Some(node) = workflow.nodes.get_mut(at)
-                && let Some((x, y)) = node.position()
-            {
-                node.set_position(x + by, y);
-            }
-        }
-        moved = true;
-    }
-    if moved {
-        // There is room beside their neighbours now.
-        place_new(workflow, new_ids);
-    }
-}
-
-/// The first edge from a new node that does not lead to the right: which nodes have to move for it, and how far.
-fn backwards(workflow: &Workflow, new_ids: &[NodeId]) -> Option<(Vec<usize>, f64)> {
-    let scene = Scene::of(workflow, &[]);
-    let is_new = |at: usize| {
-        workflow
-            .nodes
-            .get(at)
-            .is_some_and(|n| new_ids.contains(&n.id()))
-    };
-    let edges = scene
-        .edges
-        .iter()
-        .filter(|(from, _, main)| *main && is_new(*from));
-    for (from, to, _) in edges {
-        let (Some(source), Some(target)) = (scene.frames.get(from), scene.frames.get(to)) else {
-            continue;
-        };
-        let behind = scene.behind(*to);
-        if target.x < source.x + source.width && !behind.contains(from) {
-            let by = snapped(source.x + source.width + COLUMN_GAP - target.x);
-            return Some((behind, by));
-        }
-    }
-    None
-}
-
 /// How a search goes on from an occupied place.
 #[derive(Clone, Copy)]
 enum Step {
@@ -187,25 +136,6 @@ impl Scene {
             .iter()
             .find_map(|(from, to, main)| (*to == at && !main).then(|| placed(from)).flatten());
         served_by.map(|sub| (sub.x, sub.y - SUB_ROW_HEIGHT, Step::Rows))
-    }
-
-    /// A node, all that main edges lead to from it, and what serves those.
-    fn behind(&self, at: usize) -> Vec<usize> {
-        let mut found = vec![at];
-        let mut next = 0;
-        while let Some(&here) = found.get(next) {
-            next += 1;
-            for (from, to, main) in &self.edges {
-                let further = match main {
-                    true => (*from == here).then_some(*to),
-                    false => (*to == here).then_some(*from),
-                };
-                if let Some(further) = further.filter(|at| !found.contains(at)) {
-                    found.push(further);
-                }
-            }
-        }
-        found
     }
 
     fn below_everything(&self) -> (f64, f64, Step) {

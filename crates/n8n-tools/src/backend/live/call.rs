@@ -20,7 +20,7 @@ const MAX_ANSWER: usize = 64 * 1024;
 /// How long an execution may take to be seen at all, once the call was answered.
 const APPEARS: Duration = Duration::from_secs(10);
 /// How long an address may take to be there, once the workflow is active.
-const REGISTERS: Duration = Duration::from_secs(5);
+const REGISTERS: Duration = Duration::from_secs(15);
 /// The pause between two looks: most executions are there at once, a long one is not asked for more than this often.
 const SHORT_LOOK: Duration = Duration::from_millis(25);
 const LONG_LOOK: Duration = Duration::from_millis(400);
