@@ -6,6 +6,7 @@ mod ask;
 mod attended;
 mod bar;
 mod by_user;
+mod cases;
 mod catalog_file;
 mod choices;
 mod commands;

@@ -249,11 +249,18 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
         _ => "",
     };
     let id = qa.execution_id.as_deref().unwrap_or("unknown");
-    out.push_str(&format!("executed: yes, execution {}{how}\n", plain(id)));
     let list = |names: &[String]| -> String {
         let names: Vec<String> = names.iter().map(|name| prose(&plain(name))).collect();
         names.join(", ")
     };
+    let untried = match qa.untried.as_slice() {
+        [] => String::new(),
+        names => format!("; untried: {}", list(names)),
+    };
+    out.push_str(&format!(
+        "executed: yes, execution {}{how}{untried}\n",
+        plain(id)
+    ));
     if !qa.ran.is_empty() {
         out.push_str(&format!("  ran: {}\n", list(&qa.ran)));
     }

@@ -40,6 +40,7 @@ mod names;
 mod nearby;
 mod old_folder;
 mod pages;
+mod partial;
 mod phases;
 mod pipes;
 mod project_of_today;

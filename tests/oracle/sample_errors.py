@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
-"""Draws findings at random, for judging by hand: sample_errors.py QA.json [COUNT] [SEED] [SEVERITY]
+"""Draws findings at random, for judging by hand: sample_errors.py QA.json [COUNT] [SEED] [SEVERITY] [CODE ...]
 
 QA.json is the output of `agentctl qa FOLDER --output-format json`. Prints one line each: file, node, type, code, pointer,
-message and the value at the pointer, of `agentctl/*` findings of the severity (error).
+message and the value at the pointer, of `agentctl/*` findings of the severity (error; `any`: of each), with codes of these alone.
 """
 import json
 import random
 import sys
 
 path, count, seed, severity = (sys.argv[1:] + ["60", "2026", "error"][len(sys.argv) - 2 :])[:4]
+codes = {f"agentctl/{code}" for code in sys.argv[5:]}
 found = [
     (file["path"], finding)
     for file in json.load(open(path))["files"]
     for finding in file["findings"]
-    if finding["code"].startswith("agentctl/") and finding["severity"] == severity
+    if finding["code"].startswith("agentctl/") and severity in (finding["severity"], "any")
+    and (not codes or finding["code"] in codes)
 ]
 found.sort(key=lambda pair: (pair[0].rsplit("/", 1)[-1], pair[1]["id"]))
 print(f"{len(found)} findings, {count} drawn with seed {seed}")

@@ -213,6 +213,9 @@ pub enum ModelError {
     NoHandler { agent: String, task: String },
     #[error("model {model} failed: {reason}")]
     Failed { model: String, reason: String },
+    /// It sees no way on after a call that was refused: that is the run's end, and no fault of the model.
+    #[error("{reason}")]
+    GaveUp { reason: String },
     /// A fault that may pass: overload, a limit on the rate, a lost connection. Whoever asked decides whether to ask again.
     #[error("model {model} failed for now: {reason}")]
     Passing {
@@ -230,6 +233,7 @@ impl ModelError {
         match &mut self {
             ModelError::Unavailable { reason, .. }
             | ModelError::Failed { reason, .. }
+            | ModelError::GaveUp { reason }
             | ModelError::Passing { reason, .. } => *reason = change(std::mem::take(reason)),
             ModelError::NoHandler { .. } => {}
         }

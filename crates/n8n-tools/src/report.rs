@@ -117,6 +117,9 @@ pub struct QaReport {
     pub simulated: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_reached: Vec<String>,
+    /// Those of `not_reached` that act on the outside world, so that nothing is known of what they would do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untried: Vec<String>,
     /// Why each of the simulated ones did not run, by its name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub simulated_because: BTreeMap<String, String>,
@@ -223,6 +226,7 @@ fn qa_report(of: &Reported<'_>) -> Option<QaReport> {
         ran: names("ran"),
         simulated: names("simulated"),
         not_reached: names("not_reached"),
+        untried: names("untried"),
         simulated_because: reasons(report.get("nodes").filter(|_| executed)),
         copy: text(report.get("copy")),
         egress: report

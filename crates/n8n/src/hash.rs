@@ -41,6 +41,11 @@ const EDITORS_SETTINGS: [(&str, &str); 2] =
 /// A setting that some releases write by themselves, with the value that means what its absence means. Others take it as it is sent.
 const SERVERS_SETTING: (&str, &str) = ("callerPolicy", "workflowsFromSameOwner");
 
+/// Whether a setting is one that some releases write by themselves, saying what n8n does without it.
+pub fn is_servers_default(key: &str, value: &Value) -> bool {
+    key == SERVERS_SETTING.0 && *value == SERVERS_SETTING.1
+}
+
 /// A setting that opens a workflow to n8n's MCP server: the instance's business, not the graph's.
 pub const IN_MCP: &str = "availableInMCP";
 
@@ -66,8 +71,10 @@ pub fn graph_hash(workflow: &Workflow) -> String {
     hash(&lines, &mut hasher);
     if let Some(Value::Object(settings)) = workflow.head.get("settings") {
         let counted = settings.iter().filter(|(key, value)| {
-            let servers = *key == SERVERS_SETTING.0 && *value == SERVERS_SETTING.1;
-            !is_empty(value) && !is_editors_default(key, value) && !servers && *key != IN_MCP
+            !is_empty(value)
+                && !is_editors_default(key, value)
+                && !is_servers_default(key, value)
+                && *key != IN_MCP
         });
         let line = text.line(|t| t.object(counted));
         // None that counts is no settings at all.

@@ -143,9 +143,13 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
             });
         }
     };
-    let step = step.map_err(|reason| ModelError::Failed {
-        model: "offline".into(),
-        reason,
+    let is_refused = |result: &&ToolResult| result.status == ToolStatus::Refused;
+    let step = step.map_err(|reason| match seen.results.last().is_some_and(is_refused) {
+        true => ModelError::GaveUp { reason },
+        false => ModelError::Failed {
+            model: "offline".into(),
+            reason,
+        },
     })?;
     Ok(match step {
         Move::Done(value) => ModelAnswer {
@@ -257,8 +261,18 @@ fn change_wanted(
         return Err(why);
     }
     existing.tell(&mut change.questions, &change.language);
+    let mut requirements = requirements(
+        request,
+        &Plan::default(),
+        &change.questions,
+        change.refusal.as_ref(),
+        &answers(input),
+    );
+    if let (true, Value::Object(requirements)) = (repaired, &mut requirements) {
+        requirements.insert("repair".into(), json!(true));
+    }
     Ok(Move::Done(json!({
-        "requirements": requirements(request, &Plan::default(), &change.questions, change.refusal.as_ref(), &answers(input)),
+        "requirements": requirements,
         "research_request": {"services": [], "actions": [request]},
     })))
 }
@@ -768,10 +782,13 @@ fn fix(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
 fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
     let id = workflow_id(input)?;
     let Some(result) = seen.last("rehearse_workflow") else {
-        return Ok(Move::Call(vec![(
-            "rehearse_workflow",
-            json!({"workflow_id": id}),
-        )]));
+        let mut asked = json!({"workflow_id": id});
+        if let (Some(again), Value::Object(asked)) =
+            (input.get("replay").filter(|id| id.is_string()), &mut asked)
+        {
+            asked.insert("execution".into(), again.clone());
+        }
+        return Ok(Move::Call(vec![("rehearse_workflow", asked)]));
     };
     if result.status != ToolStatus::Ok {
         let why = result.content.get("error").and_then(Value::as_str);

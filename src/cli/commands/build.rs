@@ -2,6 +2,7 @@
 
 use crate::cli::activation::{self, Start};
 use crate::cli::args::{AnswerOptions, LimitOptions, ModelOptions};
+use crate::cli::cases;
 use crate::cli::connection;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::look::Look;
@@ -15,10 +16,8 @@ use agentctl_engine::run::{Answering, RunOptions};
 use agentctl_engine::toolset::BackendErrorKind;
 use agentctl_host::files::{read_given_text, read_regular_text};
 use agentctl_n8n::rehearsal::Hosts;
-use agentctl_n8n_tools::backend::Backend;
-use agentctl_n8n_tools::tools::LET_ACT;
-use agentctl_n8n_tools::tools::TEST_HOSTS;
-use agentctl_n8n_tools::tools::{ACCOUNTS, WORKFLOW};
+use agentctl_n8n_tools::backend::{Backend, Stored};
+use agentctl_n8n_tools::tools::{ACCOUNTS, CASES, LET_ACT, TEST_HOSTS, WORKFLOW};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 use std::path::{Path, PathBuf};
@@ -147,7 +146,14 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         }
     }
     if let Some(workflow) = &args.workflow {
-        known(&session, workflow)?;
+        let there = known(&session, workflow)?;
+        let cases = match &there {
+            Some(stored) => cases::known(root, &session.project, stored)?,
+            None => Vec::new(),
+        };
+        if !cases.is_empty() {
+            input.insert(CASES.into(), json!(cases));
+        }
     }
     let tz = std::env::var("TZ").ok();
     session.user.say(tz.as_deref(), &mut input);
@@ -220,22 +226,24 @@ fn run(
     }
 }
 
-/// A workflow of the project's own files is looked for before a run begins. Where an n8n keeps it, the run's first call finds out.
-fn known(session: &Session, workflow: &str) -> Result<(), CliError> {
+/// A workflow of the project's own files is looked for before a run begins. Where an n8n keeps it, the run's first call finds out whether
+/// it is there. Gives it where it can be tried out.
+fn known(session: &Session, workflow: &str) -> Result<Option<Stored>, CliError> {
     let backend = session.n8n()?.backend();
-    if backend.place().is_some() {
-        return Ok(());
+    if backend.place().is_some() && !backend.can().execute {
+        return Ok(None);
     }
     let found = runtime::block_on(async {
         let id = backend.resolve(workflow).await?;
         backend.get(&id).await
     })?;
     match found {
-        Err(error) if error.kind == BackendErrorKind::NotFound => {
+        Err(error) if error.kind == BackendErrorKind::NotFound && backend.place().is_none() => {
             Err(connection::told(Exit::Usage, error))
         }
         // What else is wrong with it is told by the call that reads it.
-        _ => Ok(()),
+        Err(_) => Ok(None),
+        Ok(stored) => Ok(Some(stored).filter(|_| backend.can().execute)),
     }
 }
 

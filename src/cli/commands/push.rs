@@ -4,6 +4,7 @@
 use super::diff::text as diff_text;
 use super::pull::read;
 use crate::cli::args::ModelOptions;
+use crate::cli::ask;
 use crate::cli::by_user;
 use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
@@ -14,6 +15,7 @@ use crate::cli::runtime;
 use crate::cli::session::Session;
 use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::{self, Answering};
+use agentctl_engine::toolset::Difference;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
@@ -184,9 +186,10 @@ pub fn pushed(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result
     })??;
     let (accounts, missing) = (moved.found.clone(), moved.missing.clone());
     let workflow = fitting(moved, target, args, out)?;
-    if let Some(now) = now.as_ref().filter(|_| !args.force) {
-        fresh(file, base.as_ref(), &workflow, now)?;
-    }
+    let stale = now
+        .as_ref()
+        .filter(|_| !args.force)
+        .and_then(|now| stale(file, base.as_ref(), &workflow, now));
     if target.is_none() {
         // The file follows this n8n, so its credentials are this one's.
         local.workflow = workflow.clone();
@@ -206,6 +209,9 @@ pub fn pushed(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result
         accounts,
         missing,
     };
+    if let Some(why) = stale.filter(|_| !same) {
+        overwrites(&why, &difference, target, args, out)?;
+    }
     if args.dry_run || same {
         pushed.text = diff_text(&difference);
         pushed.what = match (same, before.is_some()) {
@@ -350,33 +356,56 @@ async fn find(
     }
 }
 
-/// Refuses to lose what somebody did on the n8n since the file was pulled.
-fn fresh(
-    file: &Path,
-    base: Option<&Base>,
-    workflow: &Workflow,
-    now: &Stored,
-) -> Result<(), CliError> {
-    let why = match sync::freshness(base, now) {
-        Freshness::Same => return Ok(()),
+/// Why a push would lose what somebody did on the n8n since the file was pulled, in words; None: it would not.
+fn stale(file: &Path, base: Option<&Base>, workflow: &Workflow, now: &Stored) -> Option<String> {
+    let file = file.display();
+    match sync::freshness(base, now) {
+        Freshness::Same => None,
         // What is the same cannot be lost.
-        _ if graph_hash(workflow) == now.graph_hash => return Ok(()),
-        Freshness::Changed => format!(
-            "the workflow `{}` was changed on n8n since {} was pulled",
-            now.id,
-            file.display()
-        ),
-        Freshness::Unknown => format!(
-            "{} does not say which state of the workflow `{}` it was made from",
-            file.display(),
+        _ if graph_hash(workflow) == now.graph_hash => None,
+        Freshness::Changed => Some(format!(
+            "the workflow `{}` was changed on n8n since {file} was pulled",
             now.id
+        )),
+        Freshness::Unknown => Some(format!(
+            "{file} does not say which state of the workflow `{}` it was made from",
+            now.id
+        )),
+    }
+}
+
+/// Shows what would become of what is there now, and asks whether it may: a person at the terminal. A dry run does nothing to it.
+fn overwrites(
+    why: &str,
+    difference: &Difference,
+    target: Option<&str>,
+    args: &PushArgs,
+    out: &Output,
+) -> Result<(), CliError> {
+    if args.dry_run {
+        out.note(&format!("{why}; a push is refused without --force"));
+        return Ok(());
+    }
+    if out.is_text() {
+        out.note("what the push would make of what is there now:");
+        out.note(&diff_text(difference));
+    }
+    let person = out.is_text() && out.can_ask();
+    let text = format!("{why}. Overwrite what is there?");
+    if person && ask::sure(text, "yes, overwrite it", "no, leave it as it is")? {
+        return Ok(());
+    }
+    let look = match target {
+        Some(target) => format!(
+            "agentctl push FILE --target {target} --dry-run shows the difference to what is there now"
         ),
+        None => {
+            "agentctl pull ID OTHER-FILE shows what is there now; --dry-run the difference to it"
+                .to_owned()
+        }
     };
     Err(CliError::new(Exit::Refused, why)
-        .hint(format!(
-            "agentctl pull {} OTHER-FILE shows what is there now",
-            now.id
-        ))
+        .hint(look)
         .hint("agentctl push --force overwrites it; `agentctl undo RUN` brings it back"))
 }
 

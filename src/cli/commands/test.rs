@@ -3,6 +3,7 @@
 
 use crate::cli::args::ModelOptions;
 use crate::cli::by_user;
+use crate::cli::cases;
 use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -10,17 +11,13 @@ use crate::cli::plain::plain;
 use crate::cli::progress::plain_long;
 use crate::cli::runtime;
 use crate::cli::session::Session;
-use agentctl_base::yaml;
 use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::Answering;
-use agentctl_host::files::read_given_text;
-use agentctl_n8n::rehearsal::{Case, Expect, Item};
+use agentctl_n8n::rehearsal::Case;
 use agentctl_n8n_tools::backend::Stored;
 use agentctl_n8n_tools::tools::Tried;
 use clap::Args;
 use console::style;
-use indexmap::IndexMap;
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,7 +31,7 @@ pub struct TestArgs {
     /// The workflow on the connected n8n, by id or name
     #[arg(value_name = "WORKFLOW")]
     workflow: String,
-    /// Files with a case each; default: those of tests/*.case.yaml that name this workflow, or none
+    /// Files with a case each; default: those of tests/*.case.yaml that name this workflow, and those that its last build tried
     #[arg(value_name = "CASE")]
     cases: Vec<PathBuf>,
     /// Let the node of this name act on the outside world; can be given several times
@@ -42,33 +39,11 @@ pub struct TestArgs {
     let_act: Vec<String>,
 }
 
-/// A case as it stands in a file.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CaseFile {
-    /// The workflow that it is for, by id or name; None: any that it is given for.
-    #[serde(default)]
-    workflow: Option<String>,
-    name: String,
-    #[serde(default)]
-    start: Option<String>,
-    #[serde(default)]
-    input: Item,
-    #[serde(default)]
-    mocks: IndexMap<String, Vec<Item>>,
-    expect: Expect,
-}
-
-const FOLDER: &str = "tests";
-const ENDING: &str = ".case.yaml";
-/// No case is larger, in bytes.
-const LARGEST: u64 = 1024 * 1024;
-
 pub fn test(root: &Path, args: &TestArgs, out: &Output) -> Result<Exit, CliError> {
     let given: Vec<Case> = args
         .cases
         .iter()
-        .map(|file| read(file).map(|(_, case)| case))
+        .map(|file| cases::read(file).map(|(_, case)| case))
         .collect::<Result<_, _>>()?;
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
@@ -77,63 +52,18 @@ pub fn test(root: &Path, args: &TestArgs, out: &Output) -> Result<Exit, CliError
         backend.get(&id).await
     })?
     .map_err(unavailable)?;
-    let cases = match given.is_empty() {
-        true => of_folder(root, &stored)?,
+    let tried = match given.is_empty() {
+        true => cases::known(root, &session.project, &stored)?,
         false => given,
     };
-    if cases.is_empty() {
+    if tried.is_empty() {
         let name = plain(stored.workflow.name());
-        return Err(CliError::usage(format!("there is no case for {name:?} in {FOLDER}/*{ENDING}")).hint(
+        return Err(CliError::usage(format!("there is no case for {name:?} in {}/*{}, and no build has tried one", cases::FOLDER, cases::ENDING)).hint(
             "write one: name, input, mocks, expect (docs/testing.md has an example), or name its file",
         ));
     }
-    let told = carry_out(session, args, &stored, cases)?;
+    let told = carry_out(session, args, &stored, tried)?;
     answer(out, &stored, &told)
-}
-
-/// A case file; with the workflow that it names.
-fn read(file: &Path) -> Result<(Option<String>, Case), CliError> {
-    let shown = plain_long(&file.display().to_string());
-    let text = read_given_text(file, LARGEST).map_err(|e| CliError::io("read", file, &e))?;
-    let read: CaseFile = yaml::typed(&text, &shown).map_err(|e| {
-        CliError::usage(e.to_string()).hint("a case has name, expect, and where it needs them workflow, start, input, mocks (docs/testing.md)")
-    })?;
-    let case = Case {
-        name: read.name,
-        start: read.start,
-        input: read.input,
-        mocks: read.mocks,
-        expect: read.expect,
-    };
-    Ok((read.workflow, case))
-}
-
-/// The cases of the project's folder that name this workflow.
-fn of_folder(root: &Path, stored: &Stored) -> Result<Vec<Case>, CliError> {
-    let folder = root.join(FOLDER);
-    let entries = match std::fs::read_dir(&folder) {
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(|e| CliError::io("read the folder", &folder, &e))?,
-    };
-    let mut files = Vec::new();
-    for entry in entries {
-        let path = entry
-            .map_err(|e| CliError::io("read the folder", &folder, &e))?
-            .path();
-        if path.to_str().is_some_and(|path| path.ends_with(ENDING)) {
-            files.push(path);
-        }
-    }
-    files.sort();
-    let mut cases = Vec::new();
-    for file in files {
-        let (named, case) = read(&file)?;
-        let is_of = |name: &String| *name == stored.id.0 || name == stored.workflow.name();
-        if named.as_ref().is_some_and(is_of) {
-            cases.push(case);
-        }
-    }
-    Ok(cases)
 }
 
 /// The cases, a few at a time, each lot a run; what each run's call said.

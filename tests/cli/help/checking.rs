@@ -15,8 +15,8 @@ fn test() {
               The workflow on the connected n8n, by id or name
 
       [CASE]...
-              Files with a case each; default: those of tests/*.case.yaml that name this workflow, or
-              none
+              Files with a case each; default: those of tests/*.case.yaml that name this workflow, and
+              those that its last build tried
 
     Options:
           --let-act <NODE>

@@ -60,7 +60,7 @@ fn agents() {
     built-in agents/flow.yaml:110:40: the pack has no agent "analyst"
     built-in agents/flow.yaml:111:48: the pack has no agent "analyst"
     built-in agents/flow.yaml:115:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:953:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:965:18: the pack has no agent "analyst"
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }

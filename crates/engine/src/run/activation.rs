@@ -353,6 +353,7 @@ impl Driver<'_> {
                 )
             }
             Ok(Stop::Declined) => (Outcome::Refused, None, "you said no".to_owned()),
+            Ok(Stop::GaveUp(why)) => (Outcome::Refused, None, why.clone()),
             Ok(Stop::Waiting) => (Outcome::Waiting, None, "waiting for an answer".to_owned()),
             Ok(Stop::Interrupted(cause)) => (
                 Outcome::Interrupted,

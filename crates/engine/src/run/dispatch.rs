@@ -48,9 +48,12 @@ impl<'a> Driver<'a> {
         let mut desk = Desk::default();
         let end = self.go_on(&mut desk, called).await;
         let end = match end {
-            Err(RunError::Model(ModelError::Failed { .. })) if self.gave_up_at_a_no() => {
+            Err(RunError::Model(ModelError::Failed { .. } | ModelError::GaveUp { .. }))
+                if self.gave_up_at_a_no() =>
+            {
                 Ok(Stop::Declined)
             }
+            Err(RunError::Model(ModelError::GaveUp { reason })) => Ok(Stop::GaveUp(reason)),
             end => end,
         };
         // A journal that cannot be written is not written to.
@@ -58,10 +61,11 @@ impl<'a> Driver<'a> {
             let waits = !matches!(end, Ok(Stop::Interrupted(_)));
             self.clear(desk, waits).await?;
         }
-        if called.is_none() && matches!(end, Ok(Stop::Declined)) {
-            return self.declined();
+        match end {
+            Ok(Stop::Declined) if called.is_none() => self.refused_with("you said no"),
+            Ok(Stop::GaveUp(why)) if called.is_none() => self.refused_with(&why),
+            end => end,
         }
-        end
     }
 
     /// A model that sees no other way than the one to which the user said no has not failed.
@@ -71,13 +75,13 @@ impl<'a> Driver<'a> {
         refused && self.guards.said_no(None)
     }
 
-    /// The user's no is the end of the run, and says what became of the rest.
-    fn declined(&mut self) -> Result<Stop, RunError> {
+    /// A no, the user's or a rule's, is the end of the run, and says what became of the rest.
+    fn refused_with(&mut self, why: &str) -> Result<Stop, RunError> {
         let changed = self.recorder.view.changed_resources();
         let message = match changed.as_slice() {
-            [] => "you said no; nothing was changed".to_owned(),
+            [] => format!("{why}; nothing was changed"),
             ids => format!(
-                "you said no; what the run had changed before stays: {} (agentctl undo takes it back)",
+                "{why}; what the run had changed before stays: {} (agentctl undo takes it back)",
                 ids.join(", ")
             ),
         };

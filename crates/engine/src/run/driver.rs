@@ -39,6 +39,8 @@ pub(super) enum Stop {
     Waiting,
     /// The user said no to what the run was about to do.
     Declined,
+    /// A call was refused, and the model sees no other way: what it says.
+    GaveUp(String),
     Interrupted(Cause),
     Budget(String),
     /// The time that a step has for one attempt is over: the step fails, the run goes on.

@@ -138,7 +138,7 @@ fn settle_report(report: &mut Map<String, Value>, by: &Claim<'_>) -> Vec<String>
 }
 
 /// What the program knows of a run and no agent may put otherwise.
-const OF_THE_RUN: [&str; 11] = [
+const OF_THE_RUN: [&str; 12] = [
     "cases",
     "copy",
     "egress",
@@ -150,6 +150,7 @@ const OF_THE_RUN: [&str; 11] = [
     "simulated",
     "not_reached",
     "nodes",
+    "untried",
 ];
 
 /// "Executed" needs an execution that n8n gave an id; "passed" needs that this execution passed.

@@ -101,6 +101,120 @@ async fn each_case_is_a_run_of_its_own_and_the_worst_of_them_counts() {
     assert_eq!((created, backend.ids()), (2, vec!["orders".to_owned()]));
 }
 
+/// Big? → Tell sales, or → Log: one test goes one way.
+fn two_ways() -> Workflow {
+    let mut workflow = chain(vec![
+        base(
+            "Order",
+            "webhook",
+            2.0,
+            json!({"path": "o", "httpMethod": "POST", "options": {}}),
+        ),
+        base(
+            "Big?",
+            "if",
+            2.2,
+            json!({"conditions": {"combinator": "and", "options": {"version": 2}, "conditions": [
+                {"leftValue": "={{ $json.body.total }}", "rightValue": 100, "operator": {"type": "number", "operation": "gt"}}]}, "options": {}}),
+        ),
+        base(
+            "Tell sales",
+            "slack",
+            2.3,
+            json!({"resource": "message", "operation": "post", "text": "x"}),
+        ),
+    ]);
+    let log = base("Log", "googleSheets", 4.6, json!({"operation": "append"}));
+    workflow.nodes.push(serde_json::from_value(log).unwrap());
+    workflow.connect("Big?", "main", 1, "Log", 0);
+    workflow
+}
+
+/// As n8n does with `two_ways`, whose border is 100.
+fn decides(workflow: &Workflow, payload: &Map<String, Value>) -> Value {
+    let big = payload["body"]["total"].as_f64().unwrap() > 100.0;
+    let next = if big { "Tell sales" } else { "Log" };
+    let start = workflow
+        .nodes
+        .iter()
+        .find(|n| n.node_type().ends_with(".webhook"));
+    let runs = [start.unwrap().name(), "Order", "Big?", next];
+    let runs = runs.map(|name| run(name, None, json!([payload]), Value::Null));
+    execution("success", runs.to_vec())
+}
+
+#[tokio::test]
+async fn without_cases_each_branch_is_run_through_and_what_none_came_to_is_named() {
+    let (mut b, backend) = live();
+    backend.put("orders", two_ways(), false);
+    backend.runs_by(decides);
+    let said = b.ok("checker", TEST, of_orders()).await;
+    assert_eq!(
+        (&said["simulated"], &said["not_reached"], &said["untried"]),
+        (&json!(["Tell sales", "Log"]), &json!([]), &json!([]))
+    );
+    assert_eq!(said["payload"]["body"], json!({"total": 101}));
+    assert_eq!(said["test_status"], "pass");
+    // A case says what it is about, and no more is made up.
+    let case = json!({"name": "big", "input": {"body": {"total": 300}}, "expect": {"nodes": {"Tell sales": {"reached": true}}}});
+    let asked = json!({"workflow_id": "orders", "cases": [case.clone()]});
+    let said = b.ok("checker", TEST, asked).await;
+    assert_eq!(
+        (&said["untried"], &said["test_status"]),
+        (&json!(["Log"]), &json!("pass"))
+    );
+    assert_eq!(said["cases"][0]["case"], case);
+}
+
+#[tokio::test]
+async fn a_failed_execution_is_gone_through_again_and_a_case_of_before_with_it() {
+    let (mut b, backend) = live();
+    backend.put("orders", two_ways(), false);
+    backend.runs_by(decides);
+    let old = json!({"name": "small", "input": {"body": {"total": 3}}, "expect": {"nodes": {"Log": {"reached": true}}}});
+    let lost = json!({"name": "lost", "expect": {"nodes": {"Gone": {"reached": true}}}});
+    b.told(begun_with("cases", json!([old, lost])));
+    let failed =
+        json!({"body": {"total": 500}, "headers": {"x-key": "s3cret"}, "query": {}, "params": {}});
+    let runs = vec![
+        run("Order", None, json!([failed]), Value::Null),
+        run(
+            "Tell sales",
+            Some("Order"),
+            json!([]),
+            json!({"message": "no"}),
+        ),
+    ];
+    let mut document = execution("error", runs);
+    document["workflowId"] = json!("orders");
+    backend.has_run("77", document);
+    let asked = json!({"workflow_id": "orders", "execution": "77"});
+    let said = b.ok("checker", TEST, asked).await;
+    let names: Vec<&Value> = (said["cases"].as_array().unwrap().iter())
+        .map(|c| &c["name"])
+        .collect();
+    assert_eq!(names, ["small", "execution 77 again"]);
+    assert_eq!(said["cases"][1]["outcome"], "passed");
+    assert_eq!(said["cases"][1].get("case"), None);
+    assert!(!said.to_string().contains("s3cret"), "{said}");
+    assert!(
+        said["changes"]
+            .to_string()
+            .contains("of before was not tried")
+    );
+    // Without cases the branches are tried as well.
+    b.told(begun_with("cases", json!([])));
+    let asked = json!({"workflow_id": "orders", "execution": "77"});
+    let said = b.ok("checker", TEST, asked).await;
+    assert_eq!(
+        (&said["simulated"], &said["cases"][0]["name"]),
+        (&json!(["Tell sales", "Log"]), &json!("execution 77 again"))
+    );
+    let asked = json!({"workflow_id": "orders", "execution": "78"});
+    let refused = b.call("checker", TEST, asked).await;
+    assert_eq!(refused.content["rule"], "rehearsal");
+}
+
 #[tokio::test]
 async fn a_case_that_cannot_be_tried_executes_nothing() {
     let (mut b, backend) = live();

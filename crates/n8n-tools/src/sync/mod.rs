@@ -12,7 +12,7 @@ pub use moved::{Found, Missing, Moved, Names, moved, without};
 
 use crate::backend::Stored;
 use agentctl_n8n::WorkflowId;
-use agentctl_n8n::hash::graph_hash;
+use agentctl_n8n::hash::{graph_hash, is_servers_default};
 use agentctl_n8n::workflow::{Connections, Node, ShapeError, Workflow};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -204,7 +204,16 @@ pub fn pushed(local: &Workflow, now: Option<&Workflow>) -> Workflow {
             head.insert(key.to_owned(), value.clone());
         }
     }
-    head.entry("settings").or_insert_with(|| json!({}));
+    let settings = head.entry("settings").or_insert_with(|| json!({}));
+    // What the n8n has written by itself and means nothing is no difference to a file without it.
+    let theirs = now.and_then(|now| now.head.get("settings")?.as_object());
+    if let Value::Object(settings) = settings {
+        for (key, value) in theirs.into_iter().flatten() {
+            if is_servers_default(key, value) {
+                settings.entry(key.clone()).or_insert_with(|| value.clone());
+            }
+        }
+    }
     Workflow {
         head,
         nodes: local.nodes.clone(),

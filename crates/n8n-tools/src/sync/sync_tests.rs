@@ -175,3 +175,20 @@ fn a_file_that_is_on_a_target_alone_has_no_id() {
         Some("wf1")
     );
 }
+
+/// n8n 1.x does.
+#[test]
+fn a_setting_that_the_n8n_wrote_by_itself_is_no_difference() {
+    let own = Local::read(json!({"name": "Orders", "nodes": [], "connections": {}, "settings": {"executionOrder": "v1"}})).unwrap();
+    let mut now = own.workflow.clone();
+    let policy = |says: &str| json!({"executionOrder": "v1", "callerPolicy": says});
+    now.head
+        .insert("settings".into(), policy("workflowsFromSameOwner"));
+    assert_eq!(pushed(&own.workflow, Some(&now)), now);
+    // Somebody's own word is one.
+    now.head.insert("settings".into(), policy("any"));
+    assert_eq!(
+        pushed(&own.workflow, Some(&now)).head["settings"],
+        json!({"executionOrder": "v1"})
+    );
+}

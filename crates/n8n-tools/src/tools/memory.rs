@@ -7,6 +7,8 @@ use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
 use agentctl_engine::guards::{GuardState, Memory, ResourceLog, SnapshotMark, approved_rules};
 use agentctl_engine::store::{Event, Shared};
 use agentctl_n8n::Workflow;
+use agentctl_n8n::rehearsal::Case;
+use serde::Deserialize;
 use serde_json::Value;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +33,9 @@ pub const TEST_HOSTS: &str = "test_hosts";
 /// The key of a run's input that names accounts for new nodes, by the user's word: `TYPE=NAME` each.
 pub const ACCOUNTS: &str = "accounts";
 
+/// The key of a run's input that holds acceptance cases of the workflow to change, which its tests try besides what an agent gives.
+pub const CASES: &str = "cases";
+
 /// Snapshots kept in memory: a run has one or two that matter for each workflow.
 const MOST_KEPT: usize = 16;
 
@@ -51,6 +56,8 @@ pub struct N8nMemory {
     let_act: BTreeSet<String>,
     /// Hosts that the user allowed, when the run began, to be read by its tests.
     test_hosts: BTreeSet<String>,
+    /// What the workflow to change had to do before.
+    cases: Vec<Case>,
     /// Credential type → name of the account, as the user said when the run began.
     accounts: BTreeMap<String, String>,
     /// Name that a workflow was created with → the workflow.
@@ -85,6 +92,10 @@ impl Memory for N8nMemory {
                 };
                 self.let_act = named(LET_ACT).into_iter().collect();
                 self.test_hosts = named(TEST_HOSTS).into_iter().collect();
+                let cases = input.get(CASES).and_then(Value::as_array);
+                self.cases = (cases.into_iter().flatten())
+                    .filter_map(|case| Case::deserialize(case).ok())
+                    .collect();
                 self.accounts = named(ACCOUNTS)
                     .iter()
                     .filter_map(|pair| pair.split_once('='))
@@ -178,6 +189,10 @@ impl N8nMemory {
     }
 
     /// The nodes that may act in a test without being asked for.
+    pub fn cases(&self) -> &[Case] {
+        &self.cases
+    }
+
     pub fn let_act(&self) -> &BTreeSet<String> {
         &self.let_act
     }

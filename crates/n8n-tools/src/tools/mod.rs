@@ -52,7 +52,7 @@ mod validate_half;
 mod validate_workflow;
 
 pub use activate_workflow::Published;
-pub use memory::{ACCOUNTS, LET_ACT, N8nMemory, TEST_HOSTS, Validation, WORKFLOW, memory};
+pub use memory::{ACCOUNTS, CASES, LET_ACT, N8nMemory, TEST_HOSTS, Validation, WORKFLOW, memory};
 pub use n8n::N8n;
 pub use push::Push;
 pub use rehearse_workflow::Tried;

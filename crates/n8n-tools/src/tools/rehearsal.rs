@@ -9,9 +9,11 @@ use crate::backend::{
 use crate::noted::Rehearsing;
 use agentctl_engine::toolset::{Answer, Fault, Outcome, backend_failure, error_content};
 use agentctl_n8n::rehearsal::{
-    COPY, Case, Item, Part, Rehearsal, Seen, Trace, evidence, is_copy, judge, judge_case, sent,
+    COPY, Case, Item, Part, Rehearsal, Seen, Trace, Verdict, evidence, is_copy, judge, judge_case,
+    sent,
 };
 use agentctl_n8n::{Finding, Workflow, WorkflowId, trigger_points};
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// The first item of a node is told up to this many bytes of JSON.
@@ -24,6 +26,10 @@ pub(super) struct Test {
     pub payload: Item,
     /// What must come out of it.
     pub case: Option<Case>,
+    /// What starts it is what an earlier execution was given: somebody's own data.
+    pub is_recorded: bool,
+    /// It is for what the tests before it did not come to.
+    pub only_if_missing: bool,
     /// Try the workflow itself before a copy is made.
     pub as_it_is: bool,
     pub checked: Vec<Finding>,
@@ -35,6 +41,9 @@ impl N8n {
     pub(super) async fn try_all(&self, tests: &mut [Test]) -> Answer {
         let mut all: Option<Map<String, Value>> = None;
         for test in tests {
+            if test.only_if_missing && !all.as_ref().is_some_and(leaves_something_out) {
+                break;
+            }
             let told = match self.try_out(test).await? {
                 Outcome::Ok(Value::Object(told)) if !told.contains_key("left_behind") => told,
                 Outcome::Ok(Value::Object(told)) => {
@@ -72,7 +81,14 @@ impl N8n {
             Some(id) => self.remove_copy(id).await,
             None => self.remove_copies(&left.copy).await,
         };
-        let mut outcome = run?;
+        let mut outcome = match run {
+            Ok(outcome) => outcome,
+            // What stays there has to be told, and no error could.
+            Err(error) if gone.is_err() && error.kind != BackendErrorKind::Unavailable => {
+                Outcome::Failed(backend_failure(&error))
+            }
+            Err(error) => return Err(error),
+        };
         if let (Err(error), Outcome::Ok(Value::Object(map)) | Outcome::Failed(Value::Object(map))) =
             (gone, &mut outcome)
         {
@@ -169,7 +185,14 @@ impl N8n {
         content.insert("executed".into(), json!(run.execution.is_some()));
         content.insert("on".into(), json!(on));
         content.insert("start".into(), json!(test.rehearsal.start.node));
-        content.insert("payload".into(), json!(test.payload));
+        let payload = Value::Object(test.payload.clone());
+        content.insert(
+            "payload".into(),
+            match test.is_recorded {
+                true => sample(&payload),
+                false => payload,
+            },
+        );
         if on == "copy" {
             content.insert("copy".into(), json!(test.rehearsal.copy.name()));
         }
@@ -206,8 +229,12 @@ impl N8n {
             };
             let judged = judge_case(&case.expect, &test.rehearsal, seen);
             verdict.with_case(&test.at.workflow, &case.name, &judged);
-            let told = json!({"name": case.name, "outcome": judged.outcome, "checks": judged.checks, "execution": execution.id,
+            let mut told = json!({"name": case.name, "outcome": judged.outcome, "checks": judged.checks, "execution": execution.id,
                 "test_status": verdict.test_status});
+            // Kept, so that later changes are held to it too.
+            if let (false, Value::Object(told)) = (test.is_recorded, &mut told) {
+                told.insert("case".into(), json!(case));
+            }
             content.insert("cases".into(), json!([told]));
         }
         content.insert("execution".into(), json!(execution));
@@ -222,29 +249,7 @@ impl N8n {
                 .filter_map(|node| node.get("node").cloned())
                 .collect()
         };
-        let nodes: Vec<Value> = verdict
-            .nodes
-            .iter()
-            .map(|node| {
-                let mut told = json!(node);
-                let first = trace
-                    .nodes
-                    .get(&node.part.node)
-                    .and_then(|r| r.first.as_ref());
-                if let (Some(first), Value::Object(map)) = (first, &mut told) {
-                    map.insert("first_item".into(), sample(first));
-                }
-                let calls = sent.get(&node.part.node).filter(|calls| !calls.is_empty());
-                if let (Some(calls), Value::Object(map)) = (calls, &mut told) {
-                    map.insert("calls".into(), json!(calls.len()));
-                    map.insert(
-                        "would_send".into(),
-                        calls.first().map(sample).unwrap_or_default(),
-                    );
-                }
-                told
-            })
-            .collect();
+        let nodes = told_nodes(&verdict, &trace, &sent);
         let is = |node: &Value, part: &str| node.get("as").and_then(Value::as_str) == Some(part);
         let reached = |node: &Value| node.get("reached") == Some(&Value::Bool(true));
         let ran = |node: &Value| reached(node) && (is(node, "run") || is(node, "start"));
@@ -253,6 +258,15 @@ impl N8n {
         content.insert("ran".into(), names(&ran, &nodes));
         content.insert("simulated".into(), names(&simulated, &nodes));
         content.insert("not_reached".into(), names(&missed, &nodes));
+        let out: Vec<&str> = (test.rehearsal.parts.iter())
+            .filter(|part| part.leaves.is_some() || matches!(part.part, Part::Simulated { .. }))
+            .map(|part| part.node.as_str())
+            .collect();
+        let acts = |node: &Value| {
+            let name = node.get("node").and_then(Value::as_str);
+            missed(node) && name.is_some_and(|name| out.contains(&name))
+        };
+        content.insert("untried".into(), names(&acts, &nodes));
         let left = egress(&test.rehearsal, &|node| trace.ran(node));
         content.insert("egress".into(), left);
         content.insert("nodes".into(), Value::Array(nodes));
@@ -340,8 +354,41 @@ impl N8n {
     }
 }
 
-/// What several runs showed: findings and nodes of each, the worst of what they came to, and what none of them reached. Of the rest
-/// what the last one says.
+/// Each node of a run, with a sample of what came out and of what it would have sent.
+fn told_nodes(verdict: &Verdict, trace: &Trace, sent: &IndexMap<String, Vec<Value>>) -> Vec<Value> {
+    let nodes = verdict.nodes.iter();
+    nodes
+        .map(|node| {
+            let mut told = json!(node);
+            let first = trace
+                .nodes
+                .get(&node.part.node)
+                .and_then(|r| r.first.as_ref());
+            if let (Some(first), Value::Object(map)) = (first, &mut told) {
+                map.insert("first_item".into(), sample(first));
+            }
+            let calls = sent.get(&node.part.node).filter(|calls| !calls.is_empty());
+            if let (Some(calls), Value::Object(map)) = (calls, &mut told) {
+                map.insert("calls".into(), json!(calls.len()));
+                map.insert(
+                    "would_send".into(),
+                    calls.first().map(sample).unwrap_or_default(),
+                );
+            }
+            told
+        })
+        .collect()
+}
+
+/// What came through so far did not come to some node.
+fn leaves_something_out(told: &Map<String, Value>) -> bool {
+    let missed = told.get("not_reached").and_then(Value::as_array);
+    told.get("test_status") == Some(&json!("pass"))
+        && missed.is_some_and(|missed| !missed.is_empty())
+}
+
+/// What several runs showed: findings, nodes and cases of each, and what none of them reached. Of the rest what the worst one says, of
+/// several the first.
 fn together(
     before: Option<Map<String, Value>>,
     mut last: Map<String, Value>,
@@ -353,6 +400,7 @@ fn together(
         Some(Value::Array(list)) => list,
         _ => Vec::new(),
     };
+    let mut joined = Map::new();
     for key in ["cases", "ran", "simulated", "findings", "egress"] {
         let (mut all, more) = (list(&mut before, key), list(&mut last, key));
         for one in more {
@@ -360,26 +408,35 @@ fn together(
                 all.push(one);
             }
         }
-        last.insert(key.to_owned(), Value::Array(all));
+        if key != "cases" || !all.is_empty() {
+            joined.insert(key.to_owned(), Value::Array(all));
+        }
     }
-    let missed = list(&mut before, "not_reached");
-    let again = list(&mut last, "not_reached");
-    let neither: Vec<Value> = again
-        .into_iter()
-        .filter(|node| missed.contains(node))
-        .collect();
-    last.insert("not_reached".into(), Value::Array(neither));
-    let worst = |status: Option<&Value>| match status.and_then(Value::as_str) {
+    for key in ["not_reached", "untried"] {
+        let (missed, again) = (list(&mut before, key), list(&mut last, key));
+        let neither = again.into_iter().filter(|node| missed.contains(node));
+        joined.insert(key.to_owned(), neither.collect());
+    }
+    let (mut nodes, again) = (list(&mut before, "nodes"), list(&mut last, "nodes"));
+    let reached = |node: &Value| node.get("reached") == Some(&Value::Bool(true));
+    for (node, again) in nodes.iter_mut().zip(again) {
+        if !reached(node) && reached(&again) {
+            *node = again;
+        }
+    }
+    joined.insert("nodes".into(), Value::Array(nodes));
+    let worst = |of: &Map<String, Value>| match of.get("test_status").and_then(Value::as_str) {
         Some("pass") => 0,
         Some("inconclusive") => 1,
         _ => 2,
     };
-    if worst(before.get("test_status")) > worst(last.get("test_status"))
-        && let Some(status) = before.remove("test_status")
-    {
-        last.insert("test_status".into(), status);
-    }
-    last
+    let mut all = if worst(&last) > worst(&before) {
+        last
+    } else {
+        before
+    };
+    all.extend(joined);
+    all
 }
 
 /// What left n8n: each node that went out, with the host where it is known. `ran`: whether the node of this name did.

@@ -5,7 +5,7 @@ use super::memory::memory;
 use super::n8n::{N8n, mark, reserve, resource};
 use super::rehearsal::Test;
 use crate::arguments::{arguments, object, text, workflow_id};
-use crate::backend::BackendErrorKind;
+use crate::backend::{BackendErrorKind, Stored};
 use crate::capability as can;
 use crate::guards;
 use crate::noted::{Noted, Rehearsing};
@@ -18,8 +18,10 @@ use agentctl_engine::store::{ResourceMark, SnapshotRef};
 use agentctl_engine::toolset::{
     Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Touches,
 };
-use agentctl_n8n::rehearsal::{COPY, Case, Ground, Rehearsal, Wishes, payload, rehearse};
-use agentctl_n8n::trigger_points;
+use agentctl_n8n::rehearsal::{
+    COPY, Case, Ground, Item, Rehearsal, Replay, Trace, Wishes, branches, payload, rehearse,
+};
+use agentctl_n8n::{Workflow, trigger_points};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -33,10 +35,12 @@ arguments! {
         /// The trigger's item; empty: made from what the workflow reads.
         #[serde(default)]
         optional payload: Map<String, Value> = json!({"type": "object", "description": "the trigger's item, a webhook's as {body, query, headers}; without it one is made from the fields that the workflow reads"});
-        /// Names of nodes that may act on the outside world; the user is asked.
-        /// What must come out, case by case; empty: one run with the payload.
+        /// An execution of this workflow whose items start one more run, and whose answers stand in for the simulated nodes.
+        optional execution: Option<String> = text("an execution of this workflow to go through again with what it was given");
+        /// What must come out, case by case; empty: one run with the payload, and more where it left branches out.
         #[serde(default)]
         optional cases: Vec<Case> = json!({"type": "array", "maxItems": MOST_CASES, "items": case()});
+        /// Names of nodes that may act on the outside world; the user is asked.
         #[serde(default)]
         optional let_act: Vec<String> = json!({"type": "array", "items": {"type": "string"}, "description": "names of nodes that shall act on the outside world although this is a test; the user is asked"});
     }
@@ -44,6 +48,63 @@ arguments! {
 
 /// Each is a run of its own.
 const MOST_CASES: usize = 8;
+/// So many branches of the widest condition are tried, one run each.
+const MOST_BRANCHES: usize = 5;
+
+/// One run that is wanted.
+#[derive(Default)]
+struct Wanted {
+    case: Option<Case>,
+    /// The trigger's item; empty: made from what the workflow reads.
+    payload: Map<String, Value>,
+    /// What an earlier execution was given and saw.
+    replay: Option<Replay>,
+    /// Which branch each condition takes of what is made.
+    branch: usize,
+    /// Only for what the runs before it do not come to.
+    only_if_missing: bool,
+}
+
+/// The runs that a call asks for: each of its cases and the earlier execution, or the plain one; and without cases, as long as something
+/// is left out, one for each branch.
+fn wanted(
+    test: &RehearseWorkflow,
+    before: &[&Case],
+    workflow: &Workflow,
+    replay: Option<Replay>,
+) -> Vec<Wanted> {
+    let by_cases = !test.cases.is_empty() || !before.is_empty();
+    let mut all: Vec<Wanted> = (test.cases.iter())
+        .chain(before.iter().copied())
+        .map(|case| Wanted {
+            case: Some(case.clone()),
+            payload: case.input.clone(),
+            ..Wanted::default()
+        })
+        .collect();
+    all.extend(replay.map(|replay| Wanted {
+        case: Some(replay.case.clone()),
+        payload: replay.case.input.clone(),
+        replay: Some(replay),
+        ..Wanted::default()
+    }));
+    if by_cases {
+        return all;
+    }
+    if all.is_empty() {
+        all.push(Wanted {
+            payload: test.payload.clone(),
+            ..Wanted::default()
+        });
+    }
+    let made = 0..branches(workflow).min(MOST_BRANCHES);
+    all.extend(made.map(|branch| Wanted {
+        branch,
+        only_if_missing: true,
+        ..Wanted::default()
+    }));
+    all
+}
 
 fn case() -> Value {
     let items = json!({"type": "array", "items": {"type": "object"}});
@@ -158,6 +219,7 @@ impl Tried {
                 workflow_id: self.workflow_id,
                 start: None,
                 payload: Map::new(),
+                execution: None,
                 cases: self.cases,
                 let_act: self.let_act,
             },
@@ -201,6 +263,9 @@ impl N8n {
                 n8n: self.backend.place(),
             },
             mocks: IndexMap::new(),
+            answers: IndexMap::new(),
+            items: None,
+            branch: 0,
             credentials,
         };
         let refused = |why: String| {
@@ -214,47 +279,27 @@ impl N8n {
             );
             return refused(why);
         }
-        let plain = [None];
-        let cases: Vec<Option<&Case>> = match test.cases.is_empty() {
-            true => plain.to_vec(),
-            false => test.cases.iter().map(Some).collect(),
+        let replay = match &test.execution {
+            None => None,
+            Some(id) => match self.replay(&at, id).await? {
+                Ok(replay) => Some(replay),
+                Err(why) => return refused(why),
+            },
         };
-        let mut tests = Vec::new();
-        for case in cases {
-            let wrong = case
-                .map(|case| case.wrong(&at.workflow))
-                .unwrap_or_default();
-            if !wrong.is_empty() {
-                let name = case.map_or("", |case| &case.name);
-                return refused(format!(
-                    "the case {name:?} cannot be tried: {}",
-                    wrong.join("; ")
-                ));
-            }
-            let wishes = match case {
-                Some(case) => Wishes {
-                    start: case.start.as_deref().or(wishes.start),
-                    mocks: case.mocks.clone(),
-                    ..wishes.clone()
-                },
-                None => wishes.clone(),
-            };
-            let rehearsal = match rehearse(&at.workflow, self.catalog, &wishes) {
-                Ok(rehearsal) => rehearsal,
-                Err(why) => return refused(why.to_string()),
-            };
-            let said = case.map_or(&test.payload, |case| &case.input);
-            let payload = match said.is_empty() {
-                true => payload(&at.workflow, &rehearsal),
-                false => said.clone(),
-            };
-            tests.push((rehearsal, payload, case.cloned()));
-        }
+        let kept = match cx.guards.log().made(&at.id.0) {
+            true => &[][..],
+            false => memory(cx.guards).cases(),
+        };
+        let tests = match self.tests_of(test, &at.workflow, &wishes, (kept, replay), &mut notes) {
+            Ok(tests) => tests,
+            Err(why) => return refused(why),
+        };
         // Only a workflow of this run: nobody else counts on its being inactive.
         let ours = !at.active && cx.guards.log().made(&at.id.0);
         let points = trigger_points(&at.workflow);
         let as_it_is = |rehearsal: &Rehearsal| {
-            ours && rehearsal.fits_as_it_is(&at.workflow)
+            ours && test.execution.is_none()
+                && rehearsal.fits_as_it_is(&at.workflow)
                 && points
                     .iter()
                     .any(|point| point.node == rehearsal.start.node)
@@ -279,12 +324,14 @@ impl N8n {
             more: noted.written(),
         };
         let checked = self.findings(&at.workflow);
-        let tests = tests.into_iter().map(|(rehearsal, payload, case)| Test {
+        let tests = tests.into_iter().map(|(rehearsal, payload, wanted)| Test {
             at: at.clone(),
             as_it_is: as_it_is(&rehearsal),
             rehearsal,
             payload,
-            case,
+            is_recorded: wanted.replay.is_some(),
+            only_if_missing: wanted.only_if_missing,
+            case: wanted.case,
             checked: checked.clone(),
             notes: notes.clone(),
         });
@@ -298,6 +345,83 @@ impl N8n {
             expect: Some(expect),
             question: None,
         }))
+    }
+
+    /// The runs that a call asks for; each with its copy and what starts it. `kept`: the cases of before. Err: why one of them cannot be
+    /// tried, in words.
+    fn tests_of(
+        &self,
+        test: &RehearseWorkflow,
+        workflow: &Workflow,
+        wishes: &Wishes<'_>,
+        (kept, replay): (&[Case], Option<Replay>),
+        notes: &mut Vec<String>,
+    ) -> Result<Vec<(Rehearsal, Item, Wanted)>, String> {
+        // What a workflow of before had to do it still has to do.
+        let other = |case: &&Case| test.cases.iter().all(|given| given.name != case.name);
+        let (before, gone): (Vec<&Case>, Vec<&Case>) =
+            (kept.iter().filter(other)).partition(|case| case.wrong(workflow).is_empty());
+        notes.extend(gone.iter().map(|case| {
+            let wrong = case.wrong(workflow).join("; ");
+            format!("the case {:?} of before was not tried: {wrong}", case.name)
+        }));
+        let mut tests: Vec<(Rehearsal, Item, Wanted)> = Vec::new();
+        for wanted in wanted(test, &before, workflow, replay) {
+            let (rehearsal, payload) = self.rehearsed(workflow, wishes, &wanted)?;
+            // A branch that what is made for it cannot tell from another one is no further test.
+            let same = |(known, sent, _): &(Rehearsal, Item, Wanted)| {
+                *sent == payload && known.copy == rehearsal.copy
+            };
+            if !wanted.only_if_missing || !tests.iter().any(same) {
+                tests.push((rehearsal, payload, wanted));
+            }
+        }
+        Ok(tests)
+    }
+
+    /// The copy for one run, and what starts it. Err: why it cannot be tried, in words.
+    fn rehearsed(
+        &self,
+        workflow: &Workflow,
+        wishes: &Wishes<'_>,
+        wanted: &Wanted,
+    ) -> Result<(Rehearsal, Item), String> {
+        let mut wishes = Wishes {
+            branch: wanted.branch,
+            ..wishes.clone()
+        };
+        if let Some(case) = &wanted.case {
+            let wrong = case.wrong(workflow);
+            if !wrong.is_empty() {
+                let wrong = wrong.join("; ");
+                return Err(format!("the case {:?} cannot be tried: {wrong}", case.name));
+            }
+            wishes.start = case.start.as_deref().or(wishes.start);
+            wishes.mocks.clone_from(&case.mocks);
+        }
+        if let Some(replay) = &wanted.replay {
+            wishes.answers.clone_from(&replay.answers);
+            wishes.items = replay.several();
+        }
+        let rehearsal = rehearse(workflow, self.catalog, &wishes).map_err(|why| why.to_string())?;
+        let payload = match wanted.payload.is_empty() {
+            true => payload(workflow, &rehearsal, wanted.branch),
+            false => wanted.payload.clone(),
+        };
+        Ok((rehearsal, payload))
+    }
+
+    /// An execution to go through again. Err: why that cannot be, in words.
+    async fn replay(&self, at: &Stored, id: &str) -> Result<Result<Replay, String>, Fault> {
+        let document = match self.backend.execution(id).await {
+            Ok(document) => document,
+            Err(error) if error.kind == BackendErrorKind::Unavailable => {
+                return Err(self.unavailable(error));
+            }
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let replay = Replay::of(&at.workflow, &at.id.0, &Trace::read(&document));
+        Ok(replay.map_err(|why| why.to_string()))
     }
 
     /// Type and id of what the n8n has; None where it cannot be asked.

@@ -263,8 +263,21 @@ fn difference(expected: &Value, seen: &Value, place: &mut String) -> Option<Diff
             }
         }
         _ if expected == seen => None,
+        // A body as a text: how it is spaced is nobody's matter.
+        (Value::String(wanted), Value::String(found)) => {
+            match (document(wanted), document(found)) {
+                (Some(wanted), Some(found)) => difference(&wanted, &found, place),
+                _ => here(place),
+            }
+        }
         _ => here(place),
     }
+}
+
+/// A text that is an object or a list as JSON.
+fn document(text: &str) -> Option<Value> {
+    let value = serde_json::from_str(text).ok()?;
+    matches!(value, Value::Object(_) | Value::Array(_)).then_some(value)
 }
 
 fn told(value: &Value) -> String {

@@ -208,3 +208,14 @@ fn a_case_that_could_not_fail_or_names_no_node_is_none() {
     );
     assert!(case(json!({"status": 200})).is_empty());
 }
+
+#[test]
+fn a_body_as_a_text_is_compared_as_what_it_is() {
+    let differs = |expected: &str, seen: &str| super::differs(&json!(expected), &json!(seen));
+    assert_eq!(differs(r#"{"who": "Ann"}"#, r#"{"who":"Ann","n":1}"#), None);
+    assert_eq!(
+        differs(r#"{"who": "Ann"}"#, r#"{"who":"Bo"}"#).as_deref(),
+        Some("at /who: \"Bo\", not \"Ann\"")
+    );
+    assert!(differs("12", "012").is_some(), "a plain text is one");
+}

@@ -67,16 +67,23 @@ pub fn rehearse(
                 changes.push(format!("{:?} follows no redirect", node.name()));
             }
             Part::Run => copy.nodes.push(node.clone()),
-            Part::Start => copy.nodes.push(stand_in(
-                node,
-                SET,
-                started_parameters(),
-                "the test's data, in the trigger's place",
-            )),
+            Part::Start => {
+                let note = "the test's data, in the trigger's place";
+                let begins = match &wishes.items {
+                    None => stand_in(node, SET, raw(SENT.to_owned()), note),
+                    Some(items) => {
+                        let name = free_name(workflow, &format!("{} is given", node.name()));
+                        copy.nodes.push(given(node, &name, &json!(items)));
+                        before.push((node.name().to_owned(), name));
+                        stand_in(node, SPLIT_OUT, taken_apart(), note)
+                    }
+                };
+                copy.nodes.push(begins);
+            }
             Part::Simulated {
                 because, hands_on, ..
             } => {
-                if let Some(Value::Array(items)) = hands_on {
+                if let Some(items @ Value::Array(_)) = hands_on {
                     let name = free_name(workflow, &format!("{} is given", node.name()));
                     copy.nodes.push(given(node, &name, items));
                     before.push((node.name().to_owned(), name));
@@ -104,7 +111,9 @@ pub fn rehearse(
     let name = free_name(workflow, "Rehearsal start");
     copy.nodes
         .push(opening(&name, wishes.path, responds, start));
-    copy.connect(&name, MAIN, 0, start.name(), 0);
+    let given = before.iter().find(|(node, _)| node == start.name());
+    let first = given.map_or(start.name(), |(_, helper)| helper.as_str());
+    copy.connect(&name, MAIN, 0, first, 0);
     changes.push(format!(
         "a webhook at a random address starts it, and hands the test's data on in the place of {:?}",
         start.name()
@@ -270,9 +279,7 @@ fn method_of(webhook: &Node) -> String {
 }
 
 /// The item is what was sent.
-fn started_parameters() -> Map<String, Value> {
-    raw("={{ $json.body }}".to_owned())
-}
+const SENT: &str = "={{ $json.body }}";
 
 fn raw(output: String) -> Map<String, Value> {
     let mut parameters = Map::new();
@@ -285,12 +292,7 @@ fn raw(output: String) -> Map<String, Value> {
 fn simulated(node: &Node, because: &str, hands_on: Option<&Value>) -> Node {
     let note = format!("simulated in this test: {because}");
     match hands_on {
-        Some(Value::Array(_)) => {
-            let mut parameters = Map::new();
-            parameters.insert("fieldToSplitOut".into(), json!(GIVEN));
-            parameters.insert("options".into(), json!({}));
-            stand_in(node, SPLIT_OUT, parameters, &note)
-        }
+        Some(Value::Array(_)) => stand_in(node, SPLIT_OUT, taken_apart(), &note),
         Some(item) => stand_in(node, SET, raw(inert(item)), &note),
         None => stand_in(node, NO_OP, Map::new(), &note),
     }
@@ -299,8 +301,15 @@ fn simulated(node: &Node, because: &str, hands_on: Option<&Value>) -> Node {
 /// The field of a helper that holds the items which the node behind it hands on.
 const GIVEN: &str = "items";
 
-/// The helper before a node of which the test says what it hands on: once, whatever comes in.
-fn given(node: &Node, name: &str, items: &[Value]) -> Node {
+fn taken_apart() -> Map<String, Value> {
+    let mut parameters = Map::new();
+    parameters.insert("fieldToSplitOut".into(), json!(GIVEN));
+    parameters.insert("options".into(), json!({}));
+    parameters
+}
+
+/// The helper before a node of which the test says what it hands on (a list): once, whatever comes in.
+fn given(node: &Node, name: &str, items: &Value) -> Node {
     let all = inert(&json!({GIVEN: items}));
     let id = NodeId(format!("{}-given", node.id().0));
     let mut helper = Node::new(id, name, SET.0, SET.1, raw(all));

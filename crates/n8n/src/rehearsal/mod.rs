@@ -12,6 +12,7 @@ mod payload;
 mod plain;
 mod reach;
 mod reads;
+mod replay;
 mod sample;
 mod shadow;
 mod trace;
@@ -23,6 +24,8 @@ pub use copy::{is_copy, rehearse};
 pub use effect::{Effect, Ground, effect};
 pub use payload::payload;
 pub use reach::{Hosts, NoHost};
+pub use reads::branches;
+pub use replay::{NoReplay, Replay};
 pub use shadow::{Shadow, sent};
 pub use trace::{Fault, NodeRun, Trace};
 pub use verdict::{NodeVerdict, Verdict, evidence, judge};
@@ -50,6 +53,12 @@ pub struct Wishes<'a> {
     pub ground: Ground<'a>,
     /// The items that nodes hand on in the place of what they would, by name.
     pub mocks: IndexMap<String, Vec<Item>>,
+    /// The items that nodes hand on where they are simulated anyway, by name.
+    pub answers: IndexMap<String, Vec<Item>>,
+    /// Several items (or none) that the trigger hands on in the place of what is sent to the copy.
+    pub items: Option<Vec<Item>>,
+    /// Which branch each condition shall take of what is made for this test, from 0.
+    pub branch: usize,
     /// Type and id of each credential that the n8n has; None: not known, then a node's own word counts.
     pub credentials: Option<BTreeSet<(String, String)>>,
 }

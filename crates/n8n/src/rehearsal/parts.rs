@@ -134,12 +134,14 @@ pub(super) fn parts(
                 Part::Run
             } else {
                 let mut why = reasons(node);
-                let given = wishes.mocks.get(node.name());
+                let seen = || wishes.answers.get(node.name()).filter(|_| !why.is_empty());
+                let given = wishes.mocks.get(node.name()).or_else(seen);
                 if why.is_empty() && given.is_none() {
                     Part::Run
                 } else {
                     let through = why == [Why::Waits] && !waits_for_answer(node);
-                    let made = || Value::Object(item(&fields_read(workflow, node.name())));
+                    let read = || fields_read(workflow, node.name(), wishes.branch);
+                    let made = || Value::Object(item(&read()));
                     let hands_on = match given {
                         Some(items) => Some(json!(items)),
                         None => (!through).then(made),

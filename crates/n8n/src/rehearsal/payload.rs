@@ -1,5 +1,5 @@
-//! What to start a test with: the fields that the workflow reads of its trigger, filled with plausible values so that the first
-//! branch of each condition is taken.
+//! What to start a test with: the fields that the workflow reads of its trigger, filled with plausible values so that of
+//! each condition one branch is taken.
 
 use super::reads::fields_read;
 use super::sample::{Fields, Step, Want, item, note};
@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 /// Where a webhook's item keeps what was sent.
 pub(super) const WEBHOOK_PARTS: &[&str] = &["body", "query", "headers", "params"];
 
-/// The trigger's item to start with; a webhook's has `body`, `query`, `headers` and `params`.
-pub fn payload(workflow: &Workflow, rehearsal: &Rehearsal) -> Item {
+/// The trigger's item to start with, so that each condition sends it down its `branch`; a webhook's has `body`, `query`, `headers` and
+/// `params`.
+pub fn payload(workflow: &Workflow, rehearsal: &Rehearsal, branch: usize) -> Item {
     let Some(trigger) = workflow.node_by_name(&rehearsal.start.node) else {
         return Item::new();
     };
@@ -20,7 +21,7 @@ pub fn payload(workflow: &Workflow, rehearsal: &Rehearsal) -> Item {
     for (path, want) in declared(trigger) {
         note(&mut fields, path, want);
     }
-    for (path, want) in fields_read(workflow, trigger.name()) {
+    for (path, want) in fields_read(workflow, trigger.name(), branch) {
         let path = match &rehearsal.start.method {
             Some(method) => in_a_part(path, method),
             None => path,

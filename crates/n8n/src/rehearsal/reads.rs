@@ -37,8 +37,8 @@ pub(super) struct Read {
     pub begins: usize,
 }
 
-/// What every reader wants of the node's output, in the order of the document.
-pub fn fields_read(workflow: &Workflow, of: &str) -> Fields {
+/// What every reader wants of the node's output, in the order of the document, so that each condition sends it down its `branch`.
+pub fn fields_read(workflow: &Workflow, of: &str, branch: usize) -> Fields {
     let mut fields = Fields::new();
     let behind = readers(workflow, of);
     for node in &workflow.nodes {
@@ -59,7 +59,7 @@ pub fn fields_read(workflow: &Workflow, of: &str) -> Fields {
             }
         });
         for prefix in &prefixes {
-            conditions(node, &mut |path, want| {
+            conditions(node, branch, &mut |path, want| {
                 note(
                     &mut fields,
                     prefix.iter().cloned().chain(path).collect(),
@@ -333,22 +333,53 @@ fn by_method(name: &str) -> Want {
     }
 }
 
-/// What the first condition of an If, Filter or Switch node wants, so that its first branch is taken.
-fn conditions(node: &Node, visit: &mut dyn FnMut(Path, Want)) {
+/// The rules of a Switch node, each with its conditions.
+fn rules(node: &Node) -> &[Value] {
+    let rules = node.parameters().and_then(|p| p.get("rules"));
+    let values = rules.and_then(|rules| rules.get("values"));
+    values.and_then(Value::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// How many ways an item can take at the node by what it holds.
+fn ways(node: &Node) -> usize {
+    match short_type(node.node_type()) {
+        "if" => 2,
+        // The last one is that no rule holds.
+        "switch" => rules(node).len() + 1,
+        _ => 1,
+    }
+}
+
+/// How many branches the workflow's widest condition has.
+pub fn branches(workflow: &Workflow) -> usize {
+    let on = workflow.nodes.iter().filter(|node| !node.disabled());
+    on.map(ways).max().unwrap_or(1)
+}
+
+/// What an If, Filter or Switch node wants of an item that it sends down its `branch`, from 0; a node with fewer takes the last one,
+/// and a Filter always lets it through.
+fn conditions(node: &Node, branch: usize, visit: &mut dyn FnMut(Path, Want)) {
     let Some(parameters) = node.parameters() else {
         return;
     };
-    let own = parameters.get("conditions");
-    let first_rule = parameters
-        .get("rules")
-        .and_then(|rules| rules.get("values"))
-        .and_then(|values| values.get(0))
-        .and_then(|rule| rule.get("conditions"));
-    let filter = match short_type(node.node_type()) {
-        "if" | "filter" => own,
-        "switch" => first_rule,
-        _ => None,
-    };
+    let branch = branch.min(ways(node) - 1);
+    match short_type(node.node_type()) {
+        "filter" => condition_list(parameters.get("conditions"), true, visit),
+        "if" => condition_list(parameters.get("conditions"), branch == 0, visit),
+        "switch" => match rules(node).get(branch) {
+            Some(rule) => condition_list(rule.get("conditions"), true, visit),
+            None => {
+                for rule in rules(node) {
+                    condition_list(rule.get("conditions"), false, visit);
+                }
+            }
+        },
+        _ => {}
+    }
+}
+
+/// What lets these conditions hold, or none of them.
+fn condition_list(filter: Option<&Value>, hold: bool, visit: &mut dyn FnMut(Path, Want)) {
     let list = filter
         .and_then(|f| f.get("conditions"))
         .and_then(Value::as_array);
@@ -379,7 +410,11 @@ fn conditions(node: &Node, visit: &mut dyn FnMut(Path, Want)) {
                 .and_then(Value::as_str)
                 .unwrap_or("")
         };
-        let want = satisfying(operator("type"), operator("operation"), &right);
+        let (kind, operation) = (operator("type"), operator("operation"));
+        let want = match hold {
+            true => satisfying(kind, operation, &right),
+            false => failing(kind, operation, &right),
+        };
         visit(read.path, want);
     }
 }
@@ -414,3 +449,34 @@ fn satisfying(kind: &str, operation: &str, right: &Value) -> Want {
         _ => Want::Any,
     }
 }
+
+/// What lets the condition not hold.
+fn failing(kind: &str, operation: &str, right: &Value) -> Want {
+    let opposite = match (kind, operation) {
+        ("boolean", "true" | "exists" | "notEmpty") => ("boolean", "false"),
+        ("boolean", "false") => ("boolean", "true"),
+        ("boolean", "equals") => ("boolean", "notEquals"),
+        ("number", "gt" | "larger") => ("number", "lt"),
+        ("number", "lt" | "smaller") => ("number", "gt"),
+        ("number", "gte" | "largerEqual") => ("number", "lt"),
+        ("number", "lte" | "smallerEqual") => ("number", "gt"),
+        ("number", "equals") => ("number", "notEquals"),
+        ("number", "notEquals") => ("number", "equals"),
+        ("string", "notEquals" | "notContains" | "notStartsWith" | "notEndsWith") => {
+            ("string", "equals")
+        }
+        ("string", "notEmpty") => ("string", "empty"),
+        ("string", "equals" | "contains" | "startsWith" | "endsWith") => {
+            return Want::Exactly(json!(OTHER));
+        }
+        // Any text of a sample is not empty; whether a field exists no value can deny.
+        (kind, _) => (kind, ""),
+    };
+    match (opposite, right) {
+        (("boolean", "notEquals"), Value::Bool(right)) => Want::Exactly(json!(!right)),
+        ((kind, operation), right) => satisfying(kind, operation, right),
+    }
+}
+
+/// A text that no condition is likely to ask for.
+const OTHER: &str = "another";

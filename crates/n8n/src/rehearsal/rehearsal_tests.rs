@@ -649,7 +649,7 @@ fn the_payload_has_what_the_workflow_reads_and_lets_conditions_hold() {
     workflow.connect("Large?", "main", 1, "Code", 0);
     let rehearsal = tried(&workflow);
     assert_eq!(
-        Value::Object(payload(&workflow, &rehearsal)),
+        Value::Object(payload(&workflow, &rehearsal, 0)),
         json!({
             "body": {
                 "order": {"total": 101},
@@ -678,7 +678,7 @@ fn a_trigger_that_declares_its_fields_gets_them() {
         set("Use", "x", "={{ $json.note }}"),
     ]);
     assert_eq!(
-        Value::Object(payload(&workflow, &tried(&workflow))),
+        Value::Object(payload(&workflow, &tried(&workflow), 0)),
         json!({"amount": 42, "who": "Sample who", "note": "Sample note"})
     );
 }

@@ -89,7 +89,7 @@ fn a_field_that_is_not_there_is_an_error_when_it_stands_elsewhere() {
         webhook("orders"),
         set("Shape", "mail", "=Dear {{ $json.email }}"),
     ]);
-    let sent = payload(&workflow, &tried(&workflow));
+    let sent = payload(&workflow, &tried(&workflow), 0);
     let verdict = judged(
         &workflow,
         &execution(

@@ -19,6 +19,8 @@ const MARK: &str = "x-agentctl-call";
 const MAX_ANSWER: usize = 64 * 1024;
 /// How long an execution may take to be seen at all, once the call was answered.
 const APPEARS: Duration = Duration::from_secs(10);
+/// How long an address may take to be there, once the workflow is active.
+const REGISTERS: Duration = Duration::from_secs(15);
 /// The pause between two looks: most executions are there at once, a long one is not asked for more than this often.
 const SHORT_LOOK: Duration = Duration::from_millis(25);
 const LONG_LOOK: Duration = Duration::from_millis(400);
@@ -35,14 +37,7 @@ pub(super) async fn trigger(
     let before = before.iter().filter_map(number).max().unwrap_or(0);
     let mark = uuid::Uuid::new_v4().to_string();
     let deadline = Instant::now() + call.wait;
-    let answered = send(rest.http().base(), call, &mark).await?;
-    if answered.status == 404 {
-        return Err(BackendError::rejected(format!(
-            "n8n listens to no call at the address of {:?}",
-            call.point.node
-        ))
-        .with_hint("activate the workflow first; one that is active and still not there has to be deactivated and activated again"));
-    }
+    let answered = answered(rest.http().base(), call, &mark).await?;
     let mut triggered = Triggered {
         execution: None,
         status: (answered.status != 0).then_some(answered.status),
@@ -60,6 +55,25 @@ pub(super) async fn trigger(
         }
         tokio::time::sleep(look).await;
         look = (look * 2).min(LONG_LOOK);
+    }
+}
+
+/// The answer to the call. A release may take a moment from its yes to an activation until the address is there; nothing ran until then.
+async fn answered(base: &Url, call: &TriggerCall, mark: &str) -> BackendResult<Answered> {
+    let registers = Instant::now() + REGISTERS;
+    loop {
+        let answered = send(base, call, mark).await?;
+        if !answered.is_unregistered(call.point.kind) {
+            return Ok(answered);
+        }
+        if Instant::now() >= registers {
+            return Err(BackendError::rejected(format!(
+                "n8n listens to no call at the address of {:?}",
+                call.point.node
+            ))
+            .with_hint("activate the workflow first; one that is active and still not there has to be deactivated and activated again"));
+        }
+        tokio::time::sleep(LONG_LOOK).await;
     }
 }
 
@@ -104,6 +118,14 @@ struct Answered {
     /// 0: none came in time; the execution may run all the same.
     status: u16,
     body: Option<Value>,
+}
+
+impl Answered {
+    /// n8n itself says that nobody listens there; a workflow may answer 404 as well.
+    fn is_unregistered(&self, kind: TriggerKind) -> bool {
+        let code = self.body.as_ref().and_then(|body| body.get("code"));
+        self.status == 404 && (kind != TriggerKind::Webhook || code == Some(&json!(404)))
+    }
 }
 
 async fn send(base: &Url, call: &TriggerCall, mark: &str) -> BackendResult<Answered> {

@@ -226,6 +226,8 @@ impl Http {
         let error = self.refused(status, &body);
         match (status, effect) {
             (StatusCode::TOO_MANY_REQUESTS, _) => Once::Later(error, pause),
+            // A workflow that was just deactivated is still being taken out of service.
+            (StatusCode::CONFLICT, _) if method == Method::DELETE => Once::Later(error, pause),
             (
                 StatusCode::BAD_GATEWAY
                 | StatusCode::SERVICE_UNAVAILABLE

@@ -1,0 +1,106 @@
+//! The acceptance cases of a workflow: those that stand in the project's files, and those that its last build tried.
+
+use crate::cli::error::CliError;
+use crate::cli::progress::plain_long;
+use agentctl_base::yaml;
+use agentctl_engine::store::Project;
+use agentctl_host::files::read_given_text;
+use agentctl_n8n::rehearsal::{Case, Expect, Item};
+use agentctl_n8n_tools::backend::Stored;
+use agentctl_n8n_tools::report::QA_REPORT;
+use indexmap::IndexMap;
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::Path;
+
+/// A case as it stands in a file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseFile {
+    /// The workflow that it is for, by id or name; None: any that it is given for.
+    #[serde(default)]
+    workflow: Option<String>,
+    name: String,
+    #[serde(default)]
+    start: Option<String>,
+    #[serde(default)]
+    input: Item,
+    #[serde(default)]
+    mocks: IndexMap<String, Vec<Item>>,
+    expect: Expect,
+}
+
+pub const FOLDER: &str = "tests";
+pub const ENDING: &str = ".case.yaml";
+/// No case is larger, in bytes.
+const LARGEST: u64 = 1024 * 1024;
+
+/// A case file; with the workflow that it names.
+pub fn read(file: &Path) -> Result<(Option<String>, Case), CliError> {
+    let shown = plain_long(&file.display().to_string());
+    let text = read_given_text(file, LARGEST).map_err(|e| CliError::io("read", file, &e))?;
+    let read: CaseFile = yaml::typed(&text, &shown).map_err(|e| {
+        CliError::usage(e.to_string()).hint("a case has name, expect, and where it needs them workflow, start, input, mocks (docs/testing.md)")
+    })?;
+    let case = Case {
+        name: read.name,
+        start: read.start,
+        input: read.input,
+        mocks: read.mocks,
+        expect: read.expect,
+    };
+    Ok((read.workflow, case))
+}
+
+/// The cases of the project's folder that name this workflow.
+fn of_folder(root: &Path, stored: &Stored) -> Result<Vec<Case>, CliError> {
+    let folder = root.join(FOLDER);
+    let entries = match std::fs::read_dir(&folder) {
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|e| CliError::io("read the folder", &folder, &e))?,
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry
+            .map_err(|e| CliError::io("read the folder", &folder, &e))?
+            .path();
+        if path.to_str().is_some_and(|path| path.ends_with(ENDING)) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut cases = Vec::new();
+    for file in files {
+        let (named, case) = read(&file)?;
+        let is_of = |name: &String| *name == stored.id.0 || name == stored.workflow.name();
+        if named.as_ref().is_some_and(is_of) {
+            cases.push(case);
+        }
+    }
+    Ok(cases)
+}
+
+/// Those of the files, and of the others those whose name no file has.
+pub fn known(root: &Path, project: &Project, stored: &Stored) -> Result<Vec<Case>, CliError> {
+    let mut cases = of_folder(root, stored)?;
+    for case in tried_before(project, stored) {
+        if cases.iter().all(|known| known.name != case.name) {
+            cases.push(case);
+        }
+    }
+    Ok(cases)
+}
+
+/// Those that the last build of the workflow tried. What cannot be read is none: it is no more than a convenience.
+fn tried_before(project: &Project, stored: &Stored) -> Vec<Case> {
+    let file = project.result_file(QA_REPORT, &stored.id.0);
+    let Ok(text) = read_given_text(&file, LARGEST) else {
+        return Vec::new();
+    };
+    let report: Value = serde_json::from_str(&text).unwrap_or_default();
+    let cases = report.pointer(&format!("/{QA_REPORT}/cases"));
+    let cases = cases.and_then(Value::as_array).into_iter().flatten();
+    cases
+        .filter_map(|tried| Case::deserialize(tried.get("case")?).ok())
+        .collect()
+}
