@@ -24,7 +24,8 @@ fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
     };
-    let lines = text.lines().count() + 1;
+    // A carriage return alone ends a line of YAML.
+    let lines = text.matches(['\n', '\r']).count() + 1;
     match kind % 8 {
         1 => {
             for origin in [Origin::User, Origin::Project] {

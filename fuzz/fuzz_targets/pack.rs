@@ -68,7 +68,7 @@ static DESK: LazyLock<Pack> = LazyLock::new(|| desk(None).expect("the template i
 
 fn placed(problems: &[Problem], text: &str, file: &str) {
     assert!(!problems.is_empty(), "refused without a reason");
-    let lines = text.lines().count() as u64 + 1;
+    let lines = text.matches(['\n', '\r']).count() as u64 + 1;
     for problem in problems
         .iter()
         .filter(|problem| problem.file.ends_with(file))

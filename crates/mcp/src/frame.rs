@@ -81,7 +81,8 @@ pub fn judge(line: &[u8]) -> Judged {
         }
     };
     let text = match std::str::from_utf8(line) {
-        Ok(text) => text.trim(),
+        // What JSON takes for blank, and no more: else others would refuse what is a message here.
+        Ok(text) => text.trim_matches([' ', '\t', '\r', '\n']),
         Err(_) => return meant("it is not valid UTF-8".to_owned()),
     };
     match text.as_bytes().first() {
@@ -165,6 +166,8 @@ mod tests {
             br#"{"jsonrpc":"2.0","id":1,"result":{"a":1e400}}"#,
             br#"{"jsonrpc":"2.0","id":1,"result":{"a":18446744073709551617}}"#,
             br#"{"jsonrpc":"1.0","id":1,"result":{}}"#,
+            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\x0c",
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\u{a0}".as_bytes(),
             br#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#,
             b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}",
             br#"{"jsonrpc":"2.0","id":1,"result"#,

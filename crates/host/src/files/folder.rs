@@ -84,7 +84,7 @@ impl Files {
         let placed = written.and_then(|()| self.place(&temporary, path, existing));
         if placed.is_err() {
             // The error in hand matters more than a leftover file with a leading dot.
-            let _ = self.root.remove_file(&temporary);
+            self.forget(&temporary);
         }
         placed?;
         self.sync_folder(folder)
@@ -127,8 +127,13 @@ impl Files {
             match self.root.open_with(&candidate, &options) {
                 Ok(file) => {
                     let file = file.into_std();
-                    if temporary::claim(&file).map_err(|e| failed("lock", &candidate, e))? {
-                        return Ok((candidate, file));
+                    match temporary::claim(&file) {
+                        Ok(true) => return Ok((candidate, file)),
+                        Ok(false) => {}
+                        Err(e) => {
+                            self.forget(&candidate);
+                            return Err(failed("lock", &candidate, e));
+                        }
                     }
                 }
                 // Left by a killed process that had our process id.
@@ -138,12 +143,20 @@ impl Files {
         }
     }
 
+    /// Removes a temporary file. A command that ends in order is followed by nobody who looks for what was left, so a call that
+    /// failed once is made again.
+    fn forget(&self, temporary: &Path) {
+        if self.root.remove_file(temporary).is_err() {
+            drop(self.root.remove_file(temporary));
+        }
+    }
+
     fn place(&self, temporary: &Path, path: &Path, existing: Existing) -> Result<(), FileError> {
         if existing == Existing::Refuse {
             match self.root.hard_link(temporary, &self.root, path) {
+                // The file stands under its name.
                 Ok(()) => {
-                    // The file stands under its name: who tidies next removes the other one.
-                    drop(self.root.remove_file(temporary));
+                    self.forget(temporary);
                     return Ok(());
                 }
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => return Err(taken(path)),
