@@ -181,7 +181,7 @@ fn refused(engine: &str, status: Option<u64>, mut content: Value) -> Value {
     };
     let needs = format!("what {engine} needs stands in its README.md");
     let advice = match status {
-        Some(401 | 402 | 403) => format!("it wants another key, or refuses who asks: {needs}"),
+        Some(401..=403) => format!("it wants another key, or refuses who asks: {needs}"),
         Some(429) => {
             "it was asked too often: wait, or name another engine in AGENTCTL_WEB_SEARCH".to_owned()
         }
