@@ -183,3 +183,20 @@ async fn a_search_engine_stands_in_the_place_of_the_documents_where_its_user_say
         unknown.stderr
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_engine_that_refuses_is_named_with_its_status_and_what_to_do() {
+    let (address, _) = serve(|_| response("403 Forbidden", "", b"<html>Forbidden</html>")).await;
+    let project = Project::new();
+    let config = project.home().join("config.toml");
+    std::fs::write(&config, "[tools]\nallow_addresses = [\"127.0.0.1\"]\n").unwrap();
+    let web = [
+        ("AGENTCTL_WEB_SEARCH", "searxng"),
+        ("SEARXNG_URL", address.as_str()),
+        ("AGENTCTL_CONFIG", config.to_str().unwrap()),
+    ];
+    let nothing = asked(&project, &[], &web);
+    assert_eq!(nothing.code, 1, "{}", nothing.stdout);
+    let told = "the search gave nothing: searxng: the server answered with status 403; it wants another key, or refuses who asks: what searxng needs stands in its README.md";
+    assert!(nothing.stdout.contains(told), "{}", nothing.stdout);
+}

@@ -260,7 +260,7 @@ fn turn(of: &Statement) -> Option<Turn<'_>> {
             .iter()
             .find(|(other, before, then, _)| other == noun && then < year && before != amount)?;
         Some(Turn {
-            noun: *noun,
+            noun,
             rises: *amount > earlier.1,
             year: *year,
             at: *at,

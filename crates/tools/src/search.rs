@@ -10,7 +10,7 @@ use crate::toolset::Surroundings;
 use crate::web;
 use agentctl_base::BoxFuture;
 use agentctl_base::yaml::Node;
-use agentctl_engine::toolset::Outcome;
+use agentctl_engine::toolset::{Outcome, error_content};
 use agentctl_engine::vocabulary::Faults;
 use agentctl_evidence::Document;
 use serde_json::{Map, Value};
@@ -149,18 +149,50 @@ impl Work for Spec {
             values.insert(LIMIT.to_owned(), limit.into());
             let answer = match self.http.work(call, values, changes).await {
                 Outcome::Ok(answer) => answer,
+                Outcome::Failed(content) => {
+                    let status = content.get("status").and_then(Value::as_u64);
+                    return Outcome::Failed(refused(call.made.tool.id, status, content));
+                }
                 other => return other,
             };
             let documents = answer
                 .get("result")
                 .and_then(|answer| self.documents(answer));
             let Some(mut documents) = documents else {
-                return Outcome::failed("the answer is no list of results", FAILED, TELL);
+                let content = error_content("the answer is no list of results", FAILED, TELL);
+                return Outcome::Failed(refused(call.made.tool.id, Some(200), content));
             };
             documents.truncate(usize::try_from(limit).unwrap_or_default());
             Outcome::Ok(Value::Object(web::result(documents, &query)))
         })
     }
+}
+
+/// What is told where an engine gave no results: which one, with which status, and what to do.
+fn refused(engine: &str, status: Option<u64>, mut content: Value) -> Value {
+    let Some(map) = content.as_object_mut() else {
+        return content;
+    };
+    let why = map.get("error").and_then(Value::as_str).unwrap_or_default();
+    let answered = status.map(|status| format!("the server answered with status {status}"));
+    let why = match (&answered, status) {
+        (Some(answered), Some(400..)) if why != answered => format!("{answered}: {why}"),
+        _ => why.to_owned(),
+    };
+    let needs = format!("what {engine} needs stands in its README.md");
+    let advice = match status {
+        Some(401..=403) => format!("it wants another key, or refuses who asks: {needs}"),
+        Some(429) => {
+            "it was asked too often: wait, or name another engine in AGENTCTL_WEB_SEARCH".to_owned()
+        }
+        Some(500..) => {
+            "it is in trouble: try later, or name another engine in AGENTCTL_WEB_SEARCH".to_owned()
+        }
+        Some(_) => format!("check its address and settings: {needs}"),
+        None => format!("check that it can be reached: {needs}"),
+    };
+    map.insert("error".into(), format!("{engine}: {why}; {advice}").into());
+    content
 }
 
 fn check(node: &Node, values: &[String]) -> Faults {

@@ -224,23 +224,52 @@ async fn searxng_is_asked_for_json() {
 
 #[tokio::test]
 async fn an_engine_that_refuses_or_says_something_else_has_failed() {
-    for (answer, why) in [
+    let json = "content-type: application/json\r\n";
+    let key =
+        "it wants another key, or refuses who asks: what searxng needs stands in its README.md";
+    let settings = "check its address and settings: what searxng needs stands in its README.md";
+    let often = "it was asked too often: wait, or name another engine in AGENTCTL_WEB_SEARCH";
+    let trouble = "it is in trouble: try later, or name another engine in AGENTCTL_WEB_SEARCH";
+    for (answer, why, advice) in [
         (
             response("403 Forbidden", "", b"<html>"),
             "the server answered with status 403",
+            key,
         ),
-        (response("200 OK", "", b"<html>"), "the answer is not JSON"),
         (
-            response("200 OK", "", b"[]"),
-            "the answer is no list of results",
+            response("401 Unauthorized", json, br#"{"error": "no API key"}"#),
+            "the server answered with status 401",
+            key,
+        ),
+        (
+            response("429 Too Many Requests", "", b"slowly"),
+            "the server answered with status 429",
+            often,
+        ),
+        (
+            response("502 Bad Gateway", "", b"<html>"),
+            "the server answered with status 502",
+            trouble,
+        ),
+        (
+            response("200 OK", "", b"<html>"),
+            "the answer is not JSON",
+            settings,
         ),
         (
             response("302 Found", "location: http://127.0.0.1:1/\r\n", b""),
             "the server answered with status 302",
+            settings,
         ),
         (
             response("200 OK", "", &[b' '; 70_000]),
             "the answer is larger than 65536 bytes",
+            settings,
+        ),
+        (
+            response("200 OK", "", b"[]"),
+            "the answer is no list of results",
+            settings,
         ),
     ] {
         let (address, _) = serve(move |_| answer.clone()).await;
@@ -248,8 +277,8 @@ async fn an_engine_that_refuses_or_says_something_else_has_failed() {
         let tools = Tools::new([&one], Arc::default(), surroundings());
         let (status, content) = called(&tools, "searxng", json!({"query": "x"})).await;
         assert_eq!(
-            (status, content["error"].as_str().unwrap()),
-            ("failed", why)
+            (status, &content["error"]),
+            ("failed", &json!(format!("searxng: {why}; {advice}")))
         );
     }
     // What the user's own settings do not list is not reached.

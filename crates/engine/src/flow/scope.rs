@@ -3,12 +3,13 @@
 use super::FlowError;
 use super::merge::empty;
 use super::model::{FieldSpec, Flow, LoopSpec, StepKind};
-use super::run_log::{Frame, RunLog, StepRecord, StepStatus};
+use super::run_log::{Call, Frame, RunLog, StepRecord, StepStatus};
 use crate::condition::Condition;
 use crate::store::event::v1::seen_by_flows;
 use agentctl_base::model::ToolStatus;
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The variables of every condition of a flow.
 pub(super) const VARIABLES: &[&str] = &[
@@ -200,7 +201,7 @@ fn session_view(log: &RunLog) -> Value {
     }
 }
 
-/// `{status, error, output, tools, previous}` of the last time that the step ran; an empty output when it did not.
+/// `{status, error, output, tools, away, previous}` of the last time that the step ran; an empty output when it did not.
 fn step_view(log: &RunLog, path: &str, id: &str) -> Value {
     let [last, before] = log.last_two(path, id);
     json!({
@@ -208,6 +209,7 @@ fn step_view(log: &RunLog, path: &str, id: &str) -> Value {
         "error": last.and_then(|r| r.error.as_deref()),
         "output": output_view(last),
         "tools": last.map_or_else(|| json!({}), tools_view),
+        "away": last.map_or_else(|| json!({}), away_view),
         "previous": {"output": output_view(before), "tools": before.map_or_else(|| json!({}), tools_view)},
     })
 }
@@ -229,6 +231,18 @@ fn tools_view(record: &StepRecord) -> Value {
     Value::Object(
         of_tools
             .map(|(tool, content)| (tool.to_owned(), content.clone()))
+            .collect(),
+    )
+}
+
+/// Tool name → content of its last call in the step, of the tools of which no call succeeded.
+fn away_view(record: &StepRecord) -> Value {
+    let is_ok = |call: &&Call| call.status() == Some(ToolStatus::Ok);
+    let gave: BTreeSet<&str> = record.calls.iter().filter(is_ok).map(Call::tool).collect();
+    let ended = record.calls.iter().filter(|call| call.status().is_some());
+    let away = ended.filter(|call| !gave.contains(call.tool()));
+    Value::Object(
+        away.map(|call| (call.tool().to_owned(), call.content().clone()))
             .collect(),
     )
 }
