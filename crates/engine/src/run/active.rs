@@ -56,17 +56,22 @@ pub(super) fn is_session(project: &Project, run_id: &str) -> bool {
 /// not meant. A run whose journal is lost or broken is meant like any other, so that its error is told and no older run is taken
 /// for it.
 pub(super) fn active_run(project: &Project) -> Result<String, RunError> {
-    let own = newest_run(project, true)?;
+    active_among(project, project.run_ids()?.into_iter().rev())
+}
+
+/// The same where the ids are known already, the newest first; those of sessions may be left out.
+pub(super) fn active_among(
+    project: &Project,
+    ids: impl Iterator<Item = String>,
+) -> Result<String, RunError> {
+    let (own, any) = newest_runs(project, ids);
     let named = match StateFile::read(&project.state_file())? {
         StateFile::Good(state) => {
             Some(state).filter(|state| own.is_none() || is_marked(project, state))
         }
         _ => None,
     };
-    let newest = match own {
-        Some(own) => Some(own),
-        None => newest_run(project, false)?,
-    };
+    let newest = own.or(any);
     if let Some(state) = named {
         // A run that was killed before it wrote its first summary is newer than what the summary knows.
         return Ok(match newest {
@@ -100,12 +105,24 @@ pub(super) fn is_own(project: &Project, run_id: &str) -> bool {
     })
 }
 
-fn newest_run(project: &Project, own: bool) -> Result<Option<String>, RunError> {
-    let mut runs = project.run_ids()?.into_iter().rev();
-    Ok(runs.find(|run_id| match begun(project, run_id) {
-        Some(begun) => !begun.session && (begun.own || !own),
-        None => !own || is_own(project, run_id),
-    }))
+/// The newest runs of a flow: this user's, and anybody's as far as it was looked for. Each is looked at once, since there may be many.
+fn newest_runs(
+    project: &Project,
+    ids: impl Iterator<Item = String>,
+) -> (Option<String>, Option<String>) {
+    let mut any = None;
+    for run_id in ids {
+        let own = match begun(project, &run_id) {
+            Some(begun) if begun.session => continue,
+            Some(begun) => begun.own,
+            None => is_own(project, &run_id),
+        };
+        if own {
+            return (Some(run_id), any);
+        }
+        any.get_or_insert(run_id);
+    }
+    (None, any)
 }
 
 /// Whether the run ever wrote a summary of itself (then it was archived when another became the active one).

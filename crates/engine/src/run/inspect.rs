@@ -2,7 +2,7 @@
 
 use super::{
     RunError, RunReport,
-    active::{active_run, is_own},
+    active::{active_among, active_run, is_own},
     fold::Folding,
     history::{self, Made},
     projection,
@@ -92,10 +92,16 @@ pub fn means(project: &Project, run: Option<&str>) -> Result<Option<Means>, RunE
 
 /// All runs, oldest first.
 pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
-    let active = active_run(project).ok();
+    let runs = told::all(project)?;
+    let of_flows = runs.iter().rev().filter_map(|run| match run {
+        Ok(one) if one.told.session.is_some() => None,
+        Ok(one) => Some(one.run_id.clone()),
+        Err((run_id, _)) => Some(run_id.clone()),
+    });
+    let active = active_among(project, of_flows).ok();
     let is_active = |run_id: &str| active.as_deref() == Some(run_id);
-    let runs = told::all(project)?.into_iter();
     Ok(runs
+        .into_iter()
         .map(|run| match run {
             Ok(OneOf {
                 run_id,
