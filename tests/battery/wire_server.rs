@@ -48,7 +48,11 @@ impl Behind {
         };
         let behind = Behind {
             offer: Offer {
-                tools: vec![Offered { spec, hints }],
+                tools: vec![Offered {
+                    spec,
+                    hints,
+                    returns: None,
+                }],
                 instructions: String::new(),
             },
             reached: Arc::clone(&reached),
