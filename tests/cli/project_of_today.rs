@@ -75,22 +75,22 @@ fn its_runs_are_its_users_and_whole() {
     ✓ 20261122-122243-5ead52: 19 records, the chain is whole
     --- exit code 0
     ");
-    insta::assert_snapshot!(told(&project, &["usage"]), @r"
+    insta::assert_snapshot!(told(&project, &["usage"]), @"
     $ agentctl usage
     run 20261122-122243-5ead52
-    agent                         calls     input    cached    output        cost
-    researcher                        0         0         0         0           -
-    architect                         1         0         0         0     $0.0000
+    agent             calls    input   cached   output      cost
+    researcher            0        0        0        0         -
+    architect             1        0        0        0   $0.0000
 
-    phase                         calls     input    cached    output        cost
-    clarification                     1         0         0         0     $0.0000
+    phase             calls    input   cached   output      cost
+    clarification         1        0        0        0   $0.0000
 
-    model                         calls     input    cached    output        cost
-    offline                           1         0         0         0     $0.0000
-    total                             1         0         0         0     $0.0000
+    model             calls    input   cached   output      cost
+    offline               1        0        0        0   $0.0000
+    total                 1        0        0        0   $0.0000
 
-    tool                          calls    not ok             ≈tokens
-    search_learnings                  1         0                  72
+    tool              calls   not ok           ≈tokens
+    search_learnings      1        0                72
     --- exit code 0
     ");
     // A run whose folder lay elsewhere is foreign: without its user's home nothing of this holds.

@@ -164,16 +164,25 @@ pub fn on_a_terminal(command: Command, question: &str, keys: &[u8]) -> (i32, Str
 
 /// The exit code of a command whose terminal goes away, without a signal, while this question stands there; None: it goes on for 20 s.
 pub fn left_by_its_terminal(mut command: Command, question: &str) -> Option<i32> {
+    use nix::fcntl::OFlag;
+    use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
     use std::io::Read;
-    let pty = nix::pty::openpty(None, None).unwrap();
+    // Nobody that another test starts beside has an end of it.
+    let mut master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
+    grantpt(&master).unwrap();
+    unlockpt(&master).unwrap();
+    let slave = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(ptsname_r(&master).unwrap())
+        .unwrap();
     command
-        .stdin(pty.slave.try_clone().unwrap())
+        .stdin(slave.try_clone().unwrap())
         .stdout(Stdio::null())
-        .stderr(pty.slave)
+        .stderr(slave)
         .env("TERM", "xterm");
     let mut child = command.spawn().unwrap();
     drop(command);
-    let mut master = std::fs::File::from(pty.master);
     let (mut shown, mut bytes) = (Vec::new(), [0; 4096]);
     while !String::from_utf8_lossy(&shown).contains(question) {
         let read = master.read(&mut bytes).unwrap();

@@ -239,7 +239,7 @@ fn test() {
     exit code 2
     -- stderr --
     n8n: rest (--backend rest)
-    error: there is no case for "Orders" in tests/*.case.yaml
+    error: there is no case for "Orders" in tests/*.case.yaml, and no build has tried one
     hint: write one: name, input, mocks, expect (docs/testing.md has an example), or name its file
     "#);
 }

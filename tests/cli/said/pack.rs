@@ -57,10 +57,10 @@ fn agents() {
     error: agents/analyst.md: there is no prompt below the head
     agents/analyst.md:1:1: the head has no "description"
     agents/analyst.md:3:8: model must be opus, sonnet or haiku, not "gigantic"
-    built-in agents/flow.yaml:110:40: the pack has no agent "analyst"
-    built-in agents/flow.yaml:111:48: the pack has no agent "analyst"
-    built-in agents/flow.yaml:115:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:965:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:113:40: the pack has no agent "analyst"
+    built-in agents/flow.yaml:114:48: the pack has no agent "analyst"
+    built-in agents/flow.yaml:118:51: the pack has no agent "analyst"
+    built-in agents/flow.yaml:958:18: the pack has no agent "analyst"
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }
@@ -108,7 +108,7 @@ fn flow() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("flow check"), @"
     exit code 0
-    flow n8n-builder: 45 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
+    flow n8n-builder: 43 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
     ");
     insta::assert_snapshot!(project.said("flow graph"), @r#"
     exit code 0
@@ -182,12 +182,8 @@ fn flow() {
         checked --> validate
         judged["set qa_report<br/>when has(steps.validate.output.coverage)"]
         validate --> judged
-        second_opinion["set qa_report<br/>when false"]
-        judged --> second_opinion
-        untested["set qa_report<br/>when false"]
-        second_opinion --> untested
         test["qa: test<br/>when state.qa_report.status == 'pass' and has(input.executes) and i …"]
-        untested --> test
+        judged --> test
         tried["set qa_report<br/>when steps.test.status == 'done' and has(steps.test.output.finding …"]
         test --> tried
         compared["set qa_report"]

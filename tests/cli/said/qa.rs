@@ -99,9 +99,9 @@ fn analyze() {
     - 54 [TIME] create_workflow changed orders-over-100-eur-to-slack
     - 62 [TIME] stage validate
     - 65 [TIME] check: 0 errors
-    - 88 [TIME] stage test
-    - 89 [TIME] stage complete
-    - 90 [TIME] the run ended: checked; not executed
+    - 86 [TIME] stage test
+    - 87 [TIME] stage complete
+    - 88 [TIME] the run ended: checked; not executed
 
     ## Proposed learnings
 

@@ -228,7 +228,7 @@ fn status_runs_approvals_and_usage() {
     "#);
     insta::assert_snapshot!(project.said("runs verify"), @"
     exit code 0
-    ✓ [RUN]: 91 records, the chain is whole
+    ✓ [RUN]: 89 records, the chain is whole
     ");
     insta::assert_snapshot!(project.said("runs verify no-such-run"), @r#"
     exit code 1
@@ -427,21 +427,19 @@ fn log() {
       75  [TIME]     qa wrote qa_report, edit_scope
       77  [TIME]   qa_loop[1]/judged: taken
       78  [TIME]     program wrote qa_report
-      79  [TIME]   qa_loop[1]/second_opinion: skipped
-      80  [TIME]   qa_loop[1]/untested: skipped
-      81  [TIME]   qa_loop[1]/test: skipped
-      82  [TIME]   qa_loop[1]/tried: skipped
-      83  [TIME]     program wrote qa_report
+      79  [TIME]   qa_loop[1]/test: skipped
+      80  [TIME]   qa_loop[1]/tried: skipped
+      81  [TIME]     program wrote qa_report
                        qa: pass, 0 errors, 1 warnings (cycle 1)
-      84  [TIME]   qa_loop[1]/failed: stopped
-      85  [TIME]   qa_loop: left
-      86  [TIME]   understood: passed
-      87  [TIME]   covered: passed
-      88  [TIME] ▶ test
-      89  [TIME] ▶ complete
-      90  [TIME] complete: checked; not executed (exit code 0)
-      91  [TIME] activation 1 ended: complete
-    run [RUN]: complete; 91 records, 7 model calls, 6 tool calls
+      82  [TIME]   qa_loop[1]/failed: stopped
+      83  [TIME]   qa_loop: left
+      84  [TIME]   understood: passed
+      85  [TIME]   covered: passed
+      86  [TIME] ▶ test
+      87  [TIME] ▶ complete
+      88  [TIME] complete: checked; not executed (exit code 0)
+      89  [TIME] activation 1 ended: complete
+    run [RUN]: complete; 89 records, 7 model calls, 6 tool calls
     next: agentctl undo [RUN] --to N puts things as change N left them (1 to 1; 0: as before the run)
     "#);
     insta::assert_snapshot!(project.said("log no-such-run"), @r#"

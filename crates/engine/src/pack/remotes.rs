@@ -92,6 +92,15 @@ pub(super) fn tools(
         .collect()
 }
 
+/// An agent's name as the id of what it asks: in small letters, and with a letter first.
+fn question_id(name: &str) -> String {
+    let small = name.to_lowercase();
+    match small.starts_with(|c: char| c.is_ascii_lowercase()) {
+        true => small,
+        false => format!("agent-{small}"),
+    }
+}
+
 /// What steps call in the agent's place. `text` of what it is given is said, all of it goes along as data. What the agent asks, the
 /// user of the run is asked, and the answer goes on in the agent's task. It gives the last data that the agent gave, or its text; that
 /// has to fit what the flow gives that it stands for.
@@ -121,7 +130,7 @@ steps:
         gate: state.asked < {QUESTIONS}
         otherwise: {{exhaust: talk}}
       - id: question
-        ask: {{questions: [{{id: {name:?}, text: steps.ask.output.waits}}]}}
+        ask: {{questions: [{{id: {id:?}, text: steps.ask.output.waits}}]}}
       - id: answered
         set:
           asked: state.asked + 1
@@ -134,6 +143,7 @@ output:
 "#,
         rounds = QUESTIONS + 1,
         name = remote.name,
+        id = question_id(&remote.name),
         flow = remote.flow(),
         tool = remote.tool(),
         schema = schema.unwrap_or_else(|| json!({"type": "object"})),
