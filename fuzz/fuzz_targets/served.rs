@@ -25,6 +25,7 @@ static OFFER: LazyLock<Offer> = LazyLock::new(|| Offer {
             idempotent: true,
             open_world: false,
         },
+        returns: None,
     }],
     instructions: String::new(),
 });

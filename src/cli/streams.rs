@@ -37,6 +37,7 @@ pub(super) fn tell(text: &str) {
 }
 
 /// A line of a log that many write at once: nobody waits until it is written.
+#[cfg(feature = "full")]
 pub(super) fn log(line: &str) {
     ERR.push(line.as_bytes());
 }

@@ -1,5 +1,5 @@
 //! What a finished workflow cannot do, whatever its words are: read a field that no node gives, delete something that nobody
-//! named, or send to an address of another kind. The part of the request that it was made of is not built.
+//! named, send to an address of another kind, or say what nobody said. The part of the request that it was made of is not built.
 
 use super::frames;
 use crate::compile::Compiled;
@@ -29,7 +29,7 @@ pub(super) fn unsound(built: &Compiled) -> Vec<String> {
         add(part_of(built, reader).unwrap_or(finding.message));
     }
     let nodes = built.workflow.nodes.iter().filter(|n| !n.disabled());
-    for node in nodes.filter(|n| destroys_anything(n) || is_sent_astray(n)) {
+    for node in nodes.filter(|n| destroys_anything(n) || is_sent_astray(n) || says_nothing(n)) {
         add(part_of(built, Some(node)).unwrap_or_else(|| node.name().to_owned()));
     }
     parts
@@ -56,6 +56,12 @@ fn is_sent_astray(node: &Node) -> bool {
     let short = short_type(node.node_type());
     let mut parameters = node.parameters().into_iter().flatten();
     parameters.any(|(key, value)| modify::is_astray(short, key, value))
+}
+
+/// Whether what a node is to say or write was not said.
+fn says_nothing(node: &Node) -> bool {
+    let mut parameters = node.parameters().into_iter().flatten();
+    parameters.any(|(key, value)| modify::is_unsaid(key, value))
 }
 
 /// `<Event ID>`: a value that is still to be filled in.

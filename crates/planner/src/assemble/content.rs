@@ -65,6 +65,8 @@ impl Reading<'_> {
         let plain = |p: &Phrase| self.owned_column(p).is_some() || self.is_plain_field(p);
         let mut fields: Vec<String> = Vec::new();
         let mut begun = false;
+        // Whether the phrase before says where it goes.
+        let mut placed = false;
         let assigned: Vec<usize> = self.assigned(clause).into_iter().map(|(n, _)| n).collect();
         for (n, phrase) in clause.after.iter().enumerate() {
             if assigned.contains(&n) || n > 0 && assigned.contains(&(n - 1)) {
@@ -73,15 +75,19 @@ impl Reading<'_> {
             }
             let listed_next = clause.after.get(n + 1).is_some_and(|p| p.listed);
             let column = self.owned_column(phrase);
+            // "post it to #sales and frobnicate the moon", "to LinkedIn and X": one more thing of no known kind behind a place is no
+            // field.
+            let is_odd = placed && !listed_next && self.kind(phrase).is_empty();
             let begins = phrase.aside
                 || column.is_some()
                 || phrase.prep == "with"
-                || phrase.listed && begun
+                || phrase.listed && begun && !is_odd
                 || phrase.prep.is_empty()
                     && (listed_next
                         || self.kind(phrase) == "field"
                         || self.kind(phrase) == "money")
                     && !matches!(self.kind(phrase), "message" | "record" | "file");
+            placed = false;
             let part = phrase.prep == "as" && self.kind(phrase) == "field";
             if part || self.is_given_as(clause, phrase) {
                 begun = true;
@@ -103,6 +109,7 @@ impl Reading<'_> {
             } else if matches!(self.kind(phrase), "place" | "container") || phrase.service.is_some()
             {
                 begun = true;
+                placed = true;
             } else if phrase.prep != "of" && !phrase.listed {
                 begun = false;
             }

@@ -19,6 +19,14 @@ impl<'a> Reading<'a> {
             Some((at, table.rows().find(|row| named(row.at(0)))?))
         });
         let (at, row) = found.next().filter(|_| self.quote(clause).is_none())?;
+        // "The employees with a birthday this month" are no greeting.
+        let is_told_of = |p: &Phrase| {
+            let within = (p.from..p.to).contains(&at);
+            within && matches!(p.prep.as_str(), "with" | "of" | "about")
+        };
+        if clause.after.iter().any(is_told_of) {
+            return None;
+        }
         let detail = |p: &Phrase| p.prep == "with" && !(p.from..p.to).contains(&at);
         let text = (!clause.after.iter().any(detail)).then(|| row.at(2));
         Some((row.at(1), text))
