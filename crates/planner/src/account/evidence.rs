@@ -202,7 +202,7 @@ impl Evidence {
         self.words_of(key, node);
         match value {
             // The request itself, put into a text, shows nothing of what is done with it, nor does what is still to be filled in.
-            Value::String(text) if self.repeats(text) || super::unsound::is_open(text) => {}
+            Value::String(text) if self.repeats(text) || modify::is_open(text) => {}
             Value::String(text) => {
                 self.words_of(text, node);
                 if text.contains("://") {

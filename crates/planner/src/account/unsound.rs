@@ -48,7 +48,8 @@ fn destroys_anything(node: &Node) -> bool {
     let operation = parameters.and_then(|p| p.get("operation"));
     let operation = operation.and_then(Value::as_str);
     let mut values = parameters.into_iter().flat_map(|p| p.values());
-    operation.is_some_and(frames::destroys) && values.any(|v| v.as_str().is_some_and(is_open))
+    operation.is_some_and(frames::destroys)
+        && values.any(|v| v.as_str().is_some_and(modify::is_open))
 }
 
 /// Whether a node has an address of mail where a telephone number belongs.
@@ -62,9 +63,4 @@ fn is_sent_astray(node: &Node) -> bool {
 fn says_nothing(node: &Node) -> bool {
     let mut parameters = node.parameters().into_iter().flatten();
     parameters.any(|(key, value)| modify::is_unsaid(key, value))
-}
-
-/// `<Event ID>`: a value that is still to be filled in.
-pub(super) fn is_open(text: &str) -> bool {
-    text.starts_with('<') && text.ends_with('>')
 }

@@ -37,7 +37,7 @@ mod wire_tests;
 
 pub(crate) use diff::between;
 pub(crate) use said::{begins, is_said, meant, spoken};
-pub(crate) use slot::{is_astray, is_unsaid};
+pub(crate) use slot::{is_astray, is_open, is_unsaid};
 
 pub(super) use diff::changed_node;
 

@@ -319,6 +319,11 @@ pub(crate) fn is_astray(node: &str, parameter: &str, value: &Value) -> bool {
     is_place && held(value).iter().any(is_mail)
 }
 
+/// `<Event ID>`: a value that is still to be filled in.
+pub(crate) fn is_open(text: &str) -> bool {
+    text.starts_with('<') && text.ends_with('>')
+}
+
 /// Whether a parameter that holds what is said or written (`slots.tsv`: what a noun means by "text") is still to be filled in; `fileContent` is such a one,
 /// too.
 pub(crate) fn is_unsaid(parameter: &str, value: &Value) -> bool {
@@ -327,8 +332,7 @@ pub(crate) fn is_unsaid(parameter: &str, value: &Value) -> bool {
         .iter()
         .filter(|slot| slot.concepts.contains(&"text"));
     let mut places = texts.flat_map(|slot| &slot.paths);
-    let is_open = |text: &String| text.starts_with('<') && text.ends_with('>');
-    places.any(|(_, path)| name.ends_with(path)) && held(value).iter().any(is_open)
+    places.any(|(_, path)| name.ends_with(path)) && held(value).iter().any(|text| is_open(text))
 }
 
 /// Whether an expression gives a field that holds an address of mail, by its name.
