@@ -30,6 +30,10 @@ pub(super) fn attended<T>(ask: impl FnOnce() -> T) -> T {
         }
     });
     let came = ask();
+    // Who was just drawing the question then hears of it first.
+    if !there() {
+        signals::end(Cause::HangUp);
+    }
     answered.store(true, Ordering::Release);
     if let Ok(watch) = watch {
         watch.thread().unpark();
