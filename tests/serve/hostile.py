@@ -171,8 +171,10 @@ def main():
     parser.add_argument("--turns", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--callers", type=int, default=400)
+    kinds = {kind.__name__: kind for kind in (slow, flood, unread_at_the_default_limit, unread)}
+    parser.add_argument("--only", choices=kinds, help="measure this kind alone")
     args = parser.parse_args()
-    for kind in (slow, flood, unread_at_the_default_limit, unread):
+    for kind in [kinds[args.only]] if args.only else kinds.values():
         with Server(args.binary, SETTINGS) as server:
             asyncio.run(measure(server, kind, args))
 

@@ -1,12 +1,18 @@
 """Turns of the front door at once, over HTTP, each synced to the disk: what they take, and what the server holds.
 
     python3 tests/serve/load.py target/release/agentctl --turns 5000 --at-once 32
+    python3 tests/serve/load.py target/release/agentctl --turns 5000 --per-second 150
     python3 tests/serve/load.py target/release/agentctl --turns 0 --readers 1000
+
+Callers who send the next message when they have their reply ask as fast as the server answers, so with 32 of them a turn takes 32 times
+what the server needs for one. With `--per-second` turns come by chance (Poisson), so many a second, over as many connections as
+`--at-once` says; then a turn's time begins when it was due, also where no connection was free.
 """
 
 import argparse
 import asyncio
 import json
+import random
 import time
 
 from server import TOKEN, Server
@@ -35,12 +41,14 @@ async def caller(server, number, turns, times):
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
     said = 0
     while turns:
-        turns.pop()
+        due = turns.pop()
+        if due is not None:
+            await asyncio.sleep(due - time.perf_counter())
         said += 1
         # A conversation has twenty turns, as one that people have.
         body = json.dumps({"from": {"id": f"u{number}"}, "conversation": {"id": f"c{said // 20}"}, "text": "hello"})
         text = request("POST", "/hooks/front-door", body).replace("HOST", f"127.0.0.1:{server.port}")
-        began = time.perf_counter()
+        began = due or time.perf_counter()
         writer.write(text.encode())
         head, got = await answered(reader)
         times.append(time.perf_counter() - began)
@@ -67,14 +75,25 @@ async def readers(server, count):
         writer.close()
 
 
+def dues(turns, per_second):
+    """When each turn is due, the first one last."""
+    chance, at, all_of_them = random.Random(1), time.perf_counter() + 0.5, []
+    for _ in range(turns):
+        at += chance.expovariate(per_second)
+        all_of_them.append(at)
+    return all_of_them[::-1]
+
+
 async def load(server, args):
-    turns, times = [None] * args.turns, []
+    times = []
+    turns = dues(args.turns, args.per_second) if args.per_second else [None] * args.turns
     began, before = time.perf_counter(), server.rss()
     await asyncio.gather(*(caller(server, n, turns, times) for n in range(args.at_once)))
     took = time.perf_counter() - began
     times.sort()
     at = lambda part: times[min(len(times) - 1, int(len(times) * part))] * 1000
-    print(f"{len(times)} turns, {args.at_once} at once: p50 {at(0.5):.1f} ms, p99 {at(0.99):.1f} ms, {len(times) / took:.0f} turns/s, "
+    how = f", {args.per_second:g} a second by chance" if args.per_second else ""
+    print(f"{len(times)} turns, {args.at_once} at once{how}: p50 {at(0.5):.1f} ms, p99 {at(0.99):.1f} ms, {len(times) / took:.0f} turns/s, "
           f"RSS {before:.0f} -> {server.rss():.0f} MiB")
 
 
@@ -83,6 +102,7 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("--turns", type=int, default=2000)
     parser.add_argument("--at-once", type=int, default=32)
+    parser.add_argument("--per-second", type=float, help="turns come by chance; else each as soon as there is the last one's reply")
     parser.add_argument("--readers", type=int, default=0)
     args = parser.parse_args()
     with Server(args.binary, SETTINGS) as server:

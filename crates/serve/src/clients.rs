@@ -3,8 +3,8 @@
 
 use crate::jws::MessageKeys;
 use crate::jwt::{Jwt, Subject};
-use crate::rate::Rate;
 use crate::reads::Reads;
+use agentctl_mcp::serve::Rate;
 use agentctl_sessions::Tenants;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,7 +1,8 @@
 //! Connections that have not shown the token: few, for a short time, and in nobody's way. When one more comes than there is room
-//! for, the oldest of them gives way; a few of them are heard at a time, and then who else waits. A connection that has shown the token is
-//! none of them any more.
+//! for, the oldest of them gives way; a few of them are heard at a time, and then who else waits; and when they ask for more than
+//! [`PROMPT`] together, each answer rests before it is sent. A connection that has shown the token is none of them any more.
 
+use super::rate::Rate;
 use std::collections::VecDeque;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,9 +10,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::ready;
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 /// So many steps of strangers are made before the others' that are due: fewer would cost strangers more time than the others gain.
 const AT_A_TIME: usize = 8;
+
+/// So many answers a minute all strangers get at once. It is plenty for health checks, cards and pages, and little for a flood.
+const PROMPT: u32 = 600;
+
+/// So long an answer beyond that rests: who comes again at once is back no sooner, and who tries secrets tries two a second at each
+/// connection. Short of what checks of health commonly wait (1 s).
+const REST: Duration = Duration::from_millis(500);
+
+/// So many connections rest at once.
+const RESTING: usize = 1024;
 
 /// All connections without the token, oldest first.
 pub(super) struct Strangers {
@@ -19,6 +31,9 @@ pub(super) struct Strangers {
     here: Mutex<VecDeque<Arc<Guest>>>,
     /// For those that are heard now.
     turns: Arc<Semaphore>,
+    prompt: Rate,
+    began: Instant,
+    rests: Arc<Semaphore>,
 }
 
 /// One connection.
@@ -27,6 +42,8 @@ pub struct Guest {
     known: AtomicBool,
     /// It ended by itself.
     left: AtomicBool,
+    /// Its answer rests, or did: it has a place for that, and takes up nobody's room.
+    rests: AtomicBool,
     sent_away: Notify,
     place: Mutex<Option<OwnedSemaphorePermit>>,
 }
@@ -68,7 +85,25 @@ impl Strangers {
             most: most.max(1),
             here: Mutex::default(),
             turns: Arc::new(Semaphore::new(AT_A_TIME)),
+            prompt: Rate::new(PROMPT),
+            began: Instant::now(),
+            rests: Arc::new(Semaphore::new(RESTING)),
         }
+    }
+
+    /// Before a connection's answer is sent: one of a stranger rests when strangers get more than [`PROMPT`]. It is made already, so what
+    /// it costs has been paid; what is won is that the same caller does not ask for the next one yet.
+    pub async fn rest(&self, guest: &Guest) {
+        if guest.is_known() || self.prompt.take(self.began.elapsed()).is_ok() {
+            return;
+        }
+        if !guest.rests.load(Ordering::SeqCst)
+            && let Ok(place) = Arc::clone(&self.rests).acquire_owned().await
+        {
+            guest.rests.store(true, Ordering::SeqCst);
+            guest.seated(place);
+        }
+        tokio::time::sleep(REST).await;
     }
 
     /// Lets a connection in as a stranger; the oldest one goes when there is no room.
@@ -113,8 +148,12 @@ impl Strangers {
 }
 
 impl Guest {
+    /// Counts among those that the room is for.
     fn is_stranger(&self) -> bool {
-        !self.known.load(Ordering::SeqCst) && !self.left.load(Ordering::SeqCst)
+        let is_set = |flag: &AtomicBool| flag.load(Ordering::SeqCst);
+        ![&self.known, &self.left, &self.rests]
+            .into_iter()
+            .any(is_set)
     }
 
     /// True from the moment on that the connection has shown the token.
@@ -180,6 +219,37 @@ mod tests {
         assert_eq!(strangers.here.lock().unwrap().len(), 2);
         strangers.enter();
         assert_eq!(strangers.here.lock().unwrap().len(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn more_answers_than_are_prompt_rest_and_take_nobodys_room() {
+        let strangers = Strangers::new(1);
+        let guest = strangers.enter();
+        let before = Instant::now();
+        for _ in 0..PROMPT {
+            strangers.rest(&guest).await;
+        }
+        assert_eq!(before.elapsed(), Duration::ZERO);
+        strangers.rest(&guest).await;
+        assert_eq!(before.elapsed(), REST);
+        // Who rested is not the one that gives way.
+        let other = strangers.enter();
+        let patience = Duration::from_secs(2);
+        guest.unwelcome(patience).await;
+        assert_eq!(before.elapsed(), REST + patience);
+        assert_eq!(strangers.rests.available_permits(), RESTING - 1);
+        guest.leave();
+        assert_eq!(strangers.rests.available_permits(), RESTING);
+        // Who is known waits for no stranger, however many they are.
+        let now = Instant::now();
+        for _ in 0..PROMPT {
+            strangers.rest(&other).await;
+        }
+        assert!(now.elapsed() > REST);
+        let now = Instant::now();
+        other.is_now_known();
+        strangers.rest(&other).await;
+        assert_eq!(now.elapsed(), Duration::ZERO);
     }
 
     /// How many of a crowd of strangers that all came before were heard when somebody is who came last.

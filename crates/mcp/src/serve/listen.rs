@@ -103,7 +103,7 @@ pub async fn listen<A: Answers>(
             let served = async {
                 let wired = tokio::time::timeout(limits.head, wires.wire(stream)).await;
                 if let Ok(Ok(wire)) = wired {
-                    speak(wire, limits, answers, &guest.0, ending).await;
+                    speak(wire, limits, answers, (&strangers, &guest.0), ending).await;
                 }
             };
             // From the first moment on, a handshake too: who never ends it takes no room.
@@ -127,13 +127,18 @@ async fn speak<A: Answers>(
     wire: Box<dyn Wire>,
     limits: ListenLimits,
     answers: Arc<A>,
-    guest: &Arc<Guest>,
+    (strangers, guest): (&Arc<Strangers>, &Arc<Guest>),
     mut ending: watch::Receiver<bool>,
 ) {
     let io = TokioIo::new(Stalls::new(wire, limits.write));
     let service = service_fn(|request| {
         let (answers, guest) = (Arc::clone(&answers), Arc::clone(guest));
-        async move { Ok::<_, Infallible>(answers.answer(request, guest).await) }
+        let strangers = Arc::clone(strangers);
+        async move {
+            let answer = answers.answer(request, Arc::clone(&guest)).await;
+            strangers.rest(&guest).await;
+            Ok::<_, Infallible>(answer)
+        }
     });
     // A caller that broke off or broke the rules has been answered, or is not there to be.
     let connection = http1::Builder::new()

@@ -10,6 +10,7 @@ mod guests;
 pub mod http;
 pub mod listen;
 mod pending;
+mod rate;
 mod sessions;
 mod stall;
 pub mod stream;
@@ -21,6 +22,7 @@ mod serve_tests;
 
 pub use door::{Token, WeakToken};
 pub use guests::{Guest, Seats};
+pub use rate::Rate;
 
 use agentctl_base::BoxFuture;
 use agentctl_base::model::{ToolResult, ToolSpec, ToolStatus};
