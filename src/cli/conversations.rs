@@ -3,14 +3,14 @@
 use super::error::{CliError, Exit};
 use super::output::Output;
 use super::project::{broken, home};
-use super::session::run_error;
+use super::session::{Session, run_error};
 use super::settings;
-use agentctl_engine::run::RunError;
+use agentctl_engine::run::{Budgets, RunError};
 use agentctl_host::home::{HomeError, NoHome, variable};
 use agentctl_sessions::{
     Marks, PostgresSessions, SessionError, SessionKey, Sessions, SqliteSessions,
 };
-use agentctl_turns::TurnError;
+use agentctl_turns::{self as turns, Host, TurnError};
 use std::path::Path;
 
 /// The tenant and the user of whoever sits at this terminal.
@@ -68,6 +68,21 @@ pub async fn store(root: &Path, out: &Output) -> Result<Box<dyn Sessions>, CliEr
     let store = SqliteSessions::open(&real.join("memory"), marks).await;
     let store = store.map_err(|e| session_error(&e))?;
     Ok(Box::new(store))
+}
+
+/// Who takes a turn from here.
+pub fn host<'a>(session: &'a Session, sessions: &'a dyn Sessions, limits: Budgets) -> Host<'a> {
+    Host {
+        project: &session.project,
+        pack: &session.pack,
+        gateway: &session.gateway,
+        models: &session.models,
+        effects: &session.effects,
+        cancel: &session.cancel,
+        sessions,
+        limits,
+        wait: turns::WAIT,
+    }
 }
 
 pub fn session_error(error: &SessionError) -> CliError {

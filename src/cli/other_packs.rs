@@ -2,7 +2,7 @@
 //! that pack's policy and with its own journal.
 
 use super::args::ModelOptions;
-use super::conversations::{store, turn_error};
+use super::conversations::{host, store, turn_error};
 use super::error::CliError;
 use super::output::Output;
 use super::runtime::block_on;
@@ -11,8 +11,8 @@ use agentctl_base::BoxFuture;
 use agentctl_base::question::Outcome;
 use agentctl_engine::run::{Cancel, Cause, Unobserved};
 use agentctl_sessions::SessionKey;
-use agentctl_tools::{Packs, Told, With};
-use agentctl_turns::{self as turns, Expects, Host, Submit, TurnReply};
+use agentctl_tools::{Approval, Packs, Told, Waits, With};
+use agentctl_turns::{self as turns, Expects, Submit, TurnReply};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -53,6 +53,36 @@ impl Packs for OtherPacks {
     }
 
     fn say(&self, with: With, message: String) -> BoxFuture<'_, Result<Told, String>> {
+        self.turn(with, Step::Say(message))
+    }
+
+    fn waiting(&self, with: With) -> BoxFuture<'_, Result<Option<Waits>, String>> {
+        Box::pin(async move {
+            let told = self.turn(with, Step::Look).await?;
+            let asked = told.approval;
+            Ok(asked.map(|asked| Waits {
+                run: told.run,
+                question: asked.question,
+                text: asked.text,
+            }))
+        })
+    }
+
+    fn allow(&self, with: With, asked: Waits, yes: bool) -> BoxFuture<'_, Result<Told, String>> {
+        self.turn(with, Step::Allow(asked, yes))
+    }
+}
+
+/// What is done in a conversation with another pack.
+enum Step {
+    Say(String),
+    /// The turn that is open, as it stands; an empty answer where none is.
+    Look,
+    Allow(Waits, bool),
+}
+
+impl OtherPacks {
+    fn turn(&self, with: With, step: Step) -> BoxFuture<'_, Result<Told, String>> {
         let (root, model, out) = (self.root.clone(), self.model.clone(), self.out.clone());
         let cancel = Cancel::default();
         let of_turn = cancel.clone();
@@ -60,7 +90,7 @@ impl Packs for OtherPacks {
         // A turn needs a runtime of its own: its run is not one that is moved between threads.
         let turn = std::thread::Builder::new().name("other pack".to_owned());
         let begun = turn.spawn(move || {
-            let told = turn_of(&root, &model, &out, &with, message, of_turn);
+            let told = turn_of(&root, &model, &out, &with, step, of_turn);
             // Nobody waits for it any more: then it is in the journal alone.
             let _unheard = tell.send(told.map_err(|error| error.message));
         });
@@ -80,7 +110,7 @@ fn turn_of(
     model: &ModelOptions,
     out: &Output,
     with: &With,
-    message: String,
+    step: Step,
     cancel: Cancel,
 ) -> Result<Told, CliError> {
     let given = Given {
@@ -95,27 +125,39 @@ fn turn_of(
         user: with.user.clone(),
         conversation: with.conversation.clone(),
     };
-    let submit = Submit {
-        message: Some(message),
-        ..Submit::default()
-    };
     let reply = block_on(async {
         let sessions = store(root, out).await?;
-        let host = Host {
-            project: &session.project,
-            pack: &session.pack,
-            gateway: &session.gateway,
-            models: &session.models,
-            effects: &session.effects,
-            cancel: &session.cancel,
-            sessions: &*sessions,
-            limits: session.budgets.clone(),
-            wait: turns::WAIT,
+        let host = host(&session, &*sessions, session.budgets.clone());
+        let nobody = &mut Unobserved;
+        let reply = match step {
+            Step::Say(message) => {
+                let submit = Submit {
+                    message: Some(message),
+                    ..Submit::default()
+                };
+                turns::turn(&host, &key, &submit, nobody).await.map(Some)
+            }
+            Step::Look => {
+                let session = sessions.load(&key).await;
+                match session
+                    .map_err(|e| CliError::failed(e.to_string()))?
+                    .open_run
+                {
+                    Some(run) => turns::again(&host, &key, &run, nobody).await,
+                    None => Ok(None),
+                }
+            }
+            Step::Allow(asked, yes) => {
+                let value = Value::from(if yes { "approve" } else { "refuse" });
+                let answer = (asked.question.as_str(), value, true);
+                turns::answer(&host, &key, &asked.run, answer, nobody)
+                    .await
+                    .map(Some)
+            }
         };
-        let reply = turns::turn(&host, &key, &submit, &mut Unobserved).await;
         reply.map_err(|e| turn_error(&e))
     })??;
-    Ok(told(&reply))
+    Ok(reply.as_ref().map(told).unwrap_or_default())
 }
 
 fn told(reply: &TurnReply) -> Told {
@@ -140,9 +182,9 @@ fn told(reply: &TurnReply) -> Told {
             }),
         attachment: last.and_then(|m| m.attachment.clone()),
         changed: !reply.did.is_empty(),
-        approval: (reply.expects == Expects::Approval).then(|| {
-            let question = asked.map(|asked| asked.id.as_str()).unwrap_or_default();
-            format!("agentctl answer {} {question}=approve", reply.run_id)
+        approval: (reply.expects == Expects::Approval).then(|| Approval {
+            question: asked.map(|asked| asked.id.clone()).unwrap_or_default(),
+            text: asked.map(|asked| asked.text.clone()).unwrap_or_default(),
         }),
         failed: (!good && reply.expects == Expects::Nothing).then(|| {
             match reply.message.as_str() {

@@ -39,6 +39,7 @@ mod models;
 mod names;
 mod nearby;
 mod old_folder;
+mod pack_in_pack;
 mod pages;
 mod partial;
 mod phases;

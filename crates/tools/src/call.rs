@@ -3,16 +3,18 @@
 use crate::answer::{FAILED, GONE};
 use crate::kind::Work;
 use crate::mock;
+use crate::pack::{self, Waits};
 use crate::seen::Seen;
 use crate::toolset::{Made, Shared};
 use agentctl_base::BoxFuture;
 use agentctl_base::canonical::{canonical, sha256_hex};
 use agentctl_base::decision::Decision;
 use agentctl_engine::flow::Schema;
+use agentctl_engine::guards::approval_hash;
 use agentctl_engine::pack::Requires;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::toolset::{
-    Act, Answer, Change, Cx, Keep, Outcome, Performed, Plan, Planning, Read, Touches,
+    Act, Answer, Change, Cx, Keep, Outcome, Performed, Plan, Planning, Read, Reserved, Touches,
 };
 use agentctl_evidence::Document;
 use serde_json::{Map, Value, json};
@@ -61,20 +63,54 @@ impl Read for Call {
 
 impl Change for Call {
     fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, _: &'a Value) -> BoxFuture<'a, Planning> {
-        let planned = self.required(cx).map_err(Outcome::Refused).map(|()| {
-            let performing = Performing {
+        let required = self.required(cx).map_err(Outcome::Refused);
+        let bound = cx.bound.cloned().unwrap_or_default();
+        let waits = self.shared.held(&self.held_key(cx.step, &bound));
+        let now = cx.recorder.now();
+        Box::pin(async move {
+            if let Err(refused) = required {
+                return Ok(Err(refused));
+            }
+            let mut performing = Performing {
                 call: self.clone(),
-                bound: cx.bound.cloned().unwrap_or_default(),
+                step: cx.step.to_owned(),
+                bound,
+                goes_on: waits.clone(),
+                asks: None,
             };
-            Plan::unguarded(Box::new(performing))
-        });
-        Box::pin(std::future::ready(Ok(planned)))
+            let Some((talk, waits)) = self.talk().zip(waits) else {
+                return Ok(Ok(Plan::unguarded(Box::new(performing))));
+            };
+            let hash = approval_hash(pack::ASKS, &waits.subject(&talk.name));
+            if cx.guards.answer(&hash, now) == Some(false) {
+                // The refusal below tells the model; this tells the other pack.
+                performing.went_on(false).await;
+            }
+            Ok(Ok(Plan {
+                reserved: vec![waits.asked(&talk.name)],
+                ..Plan::unguarded(Box::new(performing))
+            }))
+        })
     }
 }
 
 struct Performing {
     call: Call,
+    step: String,
     bound: Map<String, Value>,
+    /// The other pack's turn that was begun before, and waits.
+    goes_on: Option<Waits>,
+    /// What it waits for now.
+    asks: Option<Waits>,
+}
+
+impl Performing {
+    async fn went_on(&mut self, yes: bool) -> Option<Outcome> {
+        let (talk, waits) = self.call.talk().zip(self.goes_on.take())?;
+        let key = self.call.held_key(&self.step, &self.bound);
+        self.call.shared.let_go(&key);
+        Some(pack::allowed(&self.call, (talk, &self.bound), waits, yes).await)
+    }
 }
 
 impl Act for Performing {
@@ -85,7 +121,24 @@ impl Act for Performing {
         None
     }
     fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
-        Box::pin(async move { (Ok(self.call.made(&self.bound).await), None) })
+        Box::pin(async move {
+            let outcome = match self.went_on(true).await {
+                Some(outcome) => self.call.with_effect(outcome, true),
+                None => self.call.made(&self.bound).await,
+            };
+            if let Outcome::Failed(content) = &outcome
+                && let Some(waits) = Waits::of(content).filter(|_| self.call.talk().is_some())
+            {
+                let key = self.call.held_key(&self.step, &self.bound);
+                self.call.shared.hold(key, waits.clone());
+                self.asks = Some(waits);
+            }
+            (Ok(outcome), None)
+        })
+    }
+    fn asks(&mut self) -> Option<Reserved> {
+        let (talk, waits) = self.call.talk().zip(self.asks.take())?;
+        Some(waits.asked(&talk.name))
     }
 }
 
@@ -152,6 +205,15 @@ impl Call {
         self.made.tool.changes && !reads
     }
 
+    pub(crate) fn talk(&self) -> Option<&pack::Spec> {
+        self.made.work.as_ref()?.talk()
+    }
+
+    /// Which call it is, for what its turn waits for.
+    pub(crate) fn held_key(&self, step: &str, bound: &Map<String, Value>) -> String {
+        format!("{step} {}", self.key(bound))
+    }
+
     pub(crate) async fn made(&self, bound: &Map<String, Value>) -> Outcome {
         let changes = self.changes();
         let (shared, tool) = (&self.shared, &self.made.tool);
@@ -162,6 +224,10 @@ impl Call {
             (Some(work), _) => self.real(work.as_ref(), bound, changes).await,
             (None, _) => Outcome::failed("this tool is a flow", FAILED, ""),
         };
+        self.with_effect(outcome, changes)
+    }
+
+    fn with_effect(&self, outcome: Outcome, changes: bool) -> Outcome {
         match outcome {
             Outcome::Ok(Value::Object(mut content)) => {
                 let changes = changes && self.changed(&content);

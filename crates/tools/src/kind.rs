@@ -19,6 +19,10 @@ pub(crate) trait Work: Send + Sync {
     fn changed(&self, _content: &Map<String, Value>) -> bool {
         true
     }
+    /// The conversation with another pack that it is; None: it is none.
+    fn talk(&self) -> Option<&pack::Spec> {
+        None
+    }
     /// One real call. `values`: the arguments and what the program bound. `changes`: the call may change something outside.
     fn work<'a>(
         &'a self,

@@ -8,8 +8,9 @@ use crate::kind::{KindOfTool, Work};
 use crate::places::{check_text, filled, only};
 use crate::toolset::Surroundings;
 use agentctl_base::BoxFuture;
+use agentctl_base::decision::Decision;
 use agentctl_base::yaml::Node;
-use agentctl_engine::toolset::{Outcome, error_content};
+use agentctl_engine::toolset::{Outcome, Reserved, error_content};
 use agentctl_engine::vocabulary::Faults;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -22,7 +23,7 @@ pub(crate) const KIND: KindOfTool = KindOfTool {
 /// The kind, for who has to know whether packs are talked with.
 pub const NAME: &str = "pack";
 /// The rule of a call that the other pack answered with a question that only the user may answer.
-const ASKS: &str = "pack.approval";
+pub(crate) const ASKS: &str = "pack.approval";
 const KEYS: [&str; 5] = ["name", "message", "tenant", "user", "conversation"];
 
 /// Whose conversation it is, and with which pack.
@@ -44,10 +45,18 @@ pub struct Told {
     pub attachment: Option<String>,
     /// Its turn changed something.
     pub changed: bool,
-    /// Its turn waits for the user's approval, which no message is: how it is given.
-    pub approval: Option<String>,
+    /// Its turn waits for the user's approval, which no message is.
+    pub approval: Option<Approval>,
     /// Its turn did not come to a good end: why.
     pub failed: Option<String>,
+}
+
+/// What a pack's turn asks the user to allow.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Approval {
+    /// The question's id in that turn's run.
+    pub question: String,
+    pub text: String,
 }
 
 /// Other packs that can be talked with.
@@ -56,11 +65,51 @@ pub trait Packs: Send + Sync {
     fn lacks(&self, pack: &str) -> Option<String>;
     /// One message in a conversation. Err: why there was no turn.
     fn say(&self, with: With, message: String) -> BoxFuture<'_, Result<Told, String>>;
+    /// The turn of a conversation that waits for an approval; None: none does.
+    fn waiting(&self, with: With) -> BoxFuture<'_, Result<Option<Waits>, String>>;
+    /// The user's word on what such a turn asks, which so goes on.
+    fn allow(&self, with: With, asked: Waits, yes: bool) -> BoxFuture<'_, Result<Told, String>>;
+}
+
+/// A turn that waits for the user's approval, as a result keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waits {
+    pub run: String,
+    pub question: String,
+    pub text: String,
+}
+
+impl Waits {
+    pub(crate) fn of(content: &Value) -> Option<Waits> {
+        let waits = content.get("waits")?;
+        let text = |key: &str| Some(waits.get(key)?.as_str()?.to_owned());
+        Some(Waits {
+            run: text("run")?,
+            question: text("question")?,
+            text: text("text")?,
+        })
+    }
+
+    /// What the user is asked.
+    pub(crate) fn asked(&self, pack: &str) -> Reserved {
+        let decision = Decision::Ask {
+            rule: ASKS.to_owned(),
+            reason: format!("it asks: {}", self.text),
+        };
+        Reserved::new(decision, || {
+            (format!("let {pack} go on"), self.subject(pack))
+        })
+    }
+
+    /// What the approval is of.
+    pub(crate) fn subject(&self, pack: &str) -> Value {
+        json!({"pack": pack, "run": self.run, "question": self.question, "text": self.text})
+    }
 }
 
 /// What the file says; it was checked when the pack was loaded.
-struct Spec {
-    name: String,
+pub(crate) struct Spec {
+    pub name: String,
     message: String,
     tenant: String,
     user: String,
@@ -86,13 +135,42 @@ impl Spec {
     fn with(&self, call: &Call, values: &Map<String, Value>) -> Option<With> {
         let mut bound = values.clone();
         bound.retain(|name, _| !call.args.contains_key(name));
-        let of = |written: &str| filled(written, &bound).filter(|text| !text.is_empty());
+        self.of_bound(&bound)
+    }
+
+    pub fn of_bound(&self, bound: &Map<String, Value>) -> Option<With> {
+        let of = |written: &str| filled(written, bound).filter(|text| !text.is_empty());
         Some(With {
             pack: self.name.clone(),
             tenant: of(&self.tenant)?,
             user: of(&self.user)?,
             conversation: of(&self.conversation)?,
         })
+    }
+}
+
+/// What a turn came to that went on with the user's word.
+pub(crate) async fn allowed(
+    call: &Call,
+    talk: (&Spec, &Map<String, Value>),
+    asked: Waits,
+    yes: bool,
+) -> Outcome {
+    let (spec, bound) = talk;
+    let Some((packs, with)) = call
+        .shared
+        .surroundings
+        .packs
+        .as_ref()
+        .zip(spec.of_bound(bound))
+    else {
+        return Outcome::failed(NONE, FAILED, TELL);
+    };
+    let wait = Duration::from_secs(call.made.tool.limits.timeout_s);
+    match tokio::time::timeout(wait, packs.allow(with, asked, yes)).await {
+        Err(_) => late(true, crate::answer::TIMEOUT),
+        Ok(Err(why)) => unknown(&why, None),
+        Ok(Ok(told)) => outcome(told),
     }
 }
 
@@ -104,6 +182,10 @@ impl Work for Spec {
             None => Some(NONE.to_owned()),
             Some(packs) => packs.lacks(&self.name),
         }
+    }
+
+    fn talk(&self) -> Option<&Spec> {
+        Some(self)
     }
 
     fn changed(&self, content: &Map<String, Value>) -> bool {
@@ -143,12 +225,21 @@ fn outcome(told: Told) -> Outcome {
         }
         Outcome::Failed(content)
     };
-    if let Some(how) = &told.approval {
-        return failed(
-            &format!("it waits for the user's approval: {how}"),
+    if let Some(asked) = &told.approval {
+        let mut content = error_content(
+            &format!(
+                "it waits for the user's approval: {} (agentctl answer {} {}=approve)",
+                asked.text, told.run, asked.question
+            ),
             ASKS,
             "tell the user; no message of a conversation is an approval",
         );
+        let waits = json!({"run": told.run, "question": asked.question, "text": asked.text});
+        if let Value::Object(content) = &mut content {
+            content.insert("waits".into(), waits);
+            content.insert("run".into(), told.run.as_str().into());
+        }
+        return Outcome::Failed(content);
     }
     match &told.failed {
         // What it did before stays.

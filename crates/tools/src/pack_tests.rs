@@ -1,4 +1,4 @@
-use super::{KIND, Packs, Told, With};
+use super::{Approval, KIND, Packs, Told, Waits, With};
 use crate::direct::{Came, Given};
 use crate::mock::Mode;
 use crate::toolset::{Surroundings, Tools};
@@ -20,6 +20,12 @@ impl Packs for Scripted {
     }
     fn say(&self, with: With, message: String) -> BoxFuture<'_, Result<Told, String>> {
         self.heard.lock().unwrap().push((with, message));
+        Box::pin(std::future::ready(self.told.clone()))
+    }
+    fn waiting(&self, _: With) -> BoxFuture<'_, Result<Option<Waits>, String>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+    fn allow(&self, _: With, _: Waits, _: bool) -> BoxFuture<'_, Result<Told, String>> {
         Box::pin(std::future::ready(self.told.clone()))
     }
 }
@@ -137,7 +143,11 @@ async fn no_argument_says_whose_conversation_it_is() {
 #[tokio::test]
 async fn an_approval_is_the_users_and_what_was_done_before_an_end_is_not_known() {
     let asks = Told {
-        approval: Some("agentctl answer r1 approve=approve".into()),
+        run: "r1".into(),
+        approval: Some(Approval {
+            question: "approve".into(),
+            text: "Allow to take it away?".into(),
+        }),
         ..Told::default()
     };
     let (came, _) = came(Ok(asks), json!({"what": "x"})).await;
@@ -145,6 +155,8 @@ async fn an_approval_is_the_users_and_what_was_done_before_an_end_is_not_known()
         (came.status, &came.content["rule"]),
         ("failed", &json!("pack.approval"))
     );
+    let waits = Waits::of(&came.content).unwrap();
+    assert_eq!((&*waits.run, &*waits.question), ("r1", "approve"));
     for (changed, status) in [(true, "unknown"), (false, "failed")] {
         let ended = Told {
             failed: Some("it was blocked".into()),

@@ -7,9 +7,11 @@ use crate::kind::{KINDS, Work};
 use crate::mock::Mode;
 use crate::n8n::Workflows;
 use crate::pack::Packs;
+use crate::pack::Waits;
 use crate::registry::{Calls, Stands, in_order};
 use crate::seen::Seen;
 use agentctl_base::BoxFuture;
+use agentctl_base::strict_json;
 use agentctl_engine::flow::Schema;
 use agentctl_engine::gateway::ForeignTools;
 use agentctl_engine::guards::Memory;
@@ -68,6 +70,24 @@ pub(crate) struct Shared {
     pub cache: Mutex<BTreeMap<String, (Instant, Value)>>,
     /// When the calls of a tool with a rate limit were made.
     pub calls: Mutex<BTreeMap<&'static str, VecDeque<Instant>>>,
+    /// What calls of this process wait for that were begun, by call.
+    pub waits: Mutex<BTreeMap<String, Waits>>,
+}
+
+impl Shared {
+    pub fn held(&self, key: &str) -> Option<Waits> {
+        self.waits.lock().ok()?.get(key).cloned()
+    }
+    pub fn hold(&self, key: String, waits: Waits) {
+        if let Ok(mut held) = self.waits.lock() {
+            held.insert(key, waits);
+        }
+    }
+    pub fn let_go(&self, key: &str) {
+        if let Ok(mut held) = self.waits.lock() {
+            held.remove(key);
+        }
+    }
 }
 
 pub(crate) struct Made {
@@ -156,6 +176,7 @@ impl Tools {
                 ),
                 surroundings,
                 cache: Mutex::default(),
+                waits: Mutex::default(),
                 calls: Mutex::default(),
             }),
             made,
@@ -299,13 +320,46 @@ impl Toolset for Tools {
             _ => None,
         }
     }
-    /// What was sent cannot be asked after: nobody keeps it.
+    /// What was sent cannot be asked after: nobody keeps it. Another pack's turn that waits for an approval is gone on with.
     fn settle<'a>(
         &'a self,
-        _: &'a mut Cx<'_>,
-        _: &'a Event,
+        cx: &'a mut Cx<'_>,
+        intent: &'a Event,
     ) -> BoxFuture<'a, Result<Settling, Fault>> {
         let why = "the run was interrupted during this call; it may have happened";
-        Box::pin(std::future::ready(Ok(Settling::Unknown(why.to_owned()))))
+        let unknown = Settling::Unknown(why.to_owned());
+        let bound = cx.bound.cloned().unwrap_or_default();
+        Box::pin(async move {
+            let Some(call) = self.call_of(intent) else {
+                return Ok(unknown);
+            };
+            let packs = self.shared.surroundings.packs.as_ref();
+            let with = call.talk().and_then(|talk| talk.of_bound(&bound));
+            let Some((packs, with)) = packs.zip(with) else {
+                return Ok(unknown);
+            };
+            match packs.waiting(with).await.ok().flatten() {
+                Some(waits) => {
+                    self.shared.hold(call.held_key(cx.step, &bound), waits);
+                    Ok(Settling::NotDone)
+                }
+                None => Ok(unknown),
+            }
+        })
+    }
+}
+
+impl Tools {
+    /// The call that was intended; None: it is none of these tools.
+    fn call_of(&self, intent: &Event) -> Option<Call> {
+        let Event::ToolIntent { call, .. } = intent else {
+            return None;
+        };
+        Some(Call {
+            made: Arc::clone(self.made.get(call.name.as_str())?),
+            shared: Arc::clone(&self.shared),
+            args: strict_json::object(&call.arguments).ok()?,
+            found: None,
+        })
     }
 }

@@ -1,12 +1,17 @@
 //! `agentctl answer RUN ID=VALUE`: answers the questions of a run, and goes on with it.
 
+use super::chat::told;
 use crate::cli::activation::{self, Start};
 use crate::cli::args::{LimitOptions, ModelOptions};
-use crate::cli::ask;
+use crate::cli::choices::Events;
+use crate::cli::conversations::{host, session_error, store, turn_error};
 use crate::cli::error::{CliError, Exit};
+use crate::cli::observer::RunObserver;
 use crate::cli::output::Output;
 use crate::cli::session::{self, Session};
-use agentctl_engine::run::{self, Answering, Resume};
+use crate::cli::{ask, runtime};
+use agentctl_engine::run::{self, Answering, Budgets, Resume};
+use agentctl_turns as turns;
 use clap::Args;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -62,6 +67,14 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
         };
         answers.insert(key.to_owned(), value);
     }
+    if run::conversation(&session.project, &run_id)
+        .map_err(|e| session::run_error(&e))?
+        .is_some()
+    {
+        session.init("answer", out)?;
+        let limits = activation::limits(&session.pack, &args.limits)?.over(&session.budgets);
+        return of_turn(root, &session, (&run_id, answers), limits, out);
+    }
     if answers.is_empty() && !args.yes {
         return Err(CliError::usage("no answer was given").hint(format!(
             "agentctl answer {run_id} ID=VALUE; the questions are in agentctl runs show {run_id}; --yes takes the recommendations"
@@ -84,4 +97,41 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
         false,
         Start::Answer(run_id, answers, resume),
     )
+}
+
+/// The same for the turn of a conversation, which goes on with it. Who sits at this terminal may approve.
+fn of_turn(
+    root: &Path,
+    session: &Session,
+    (run, answers): (&str, Map<String, Value>),
+    limits: Budgets,
+    out: &Output,
+) -> Result<Exit, CliError> {
+    let mut answers = answers.into_iter();
+    let (Some((question, value)), None) = (answers.next(), answers.next()) else {
+        return Err(
+            CliError::usage("a turn of a conversation waits for one answer").hint(format!(
+                "agentctl answer {run} ID=VALUE; agentctl runs show {run} tells the question"
+            )),
+        );
+    };
+    let talk = async {
+        let sessions = store(root, out).await?;
+        let key = sessions.of_run(run).await;
+        let key = key.map_err(|e| session_error(&e))?.ok_or_else(|| {
+            CliError::failed(format!("no conversation is kept whose turn run {run} is"))
+                .hint("its session was deleted, or is kept in another store ([sessions] of agentctl.toml)")
+        })?;
+        let host = host(session, &*sessions, limits);
+        let mut observer = RunObserver::new(out, session.tape.clone()).telling(Events::User);
+        let progress = observer.progress.clone();
+        let given = (question.as_str(), value, true);
+        let reply = turns::answer(&host, &key, run, given, &mut observer).await;
+        progress.finish();
+        if let Some(error) = observer.finish() {
+            return Err(error);
+        }
+        told(out, Events::User, &reply.map_err(|e| turn_error(&e))?)
+    };
+    runtime::block_on_until(&session.cancel, talk)?
 }

@@ -4,7 +4,7 @@ use super::run::read_input;
 use crate::cli::activation;
 use crate::cli::args::{LimitOptions, ModelOptions};
 use crate::cli::choices::Events;
-use crate::cli::conversations::{local_key, store, turn_error};
+use crate::cli::conversations::{host, local_key, store, turn_error};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::given::{is_pair, sorted};
 use crate::cli::observer::RunObserver;
@@ -16,7 +16,7 @@ use agentctl_engine::pack::{Pack, Taken, is_name};
 use agentctl_engine::run::Budgets;
 use agentctl_n8n_tools::tools::WORKFLOW;
 use agentctl_sessions::{SessionKey, Sessions};
-use agentctl_turns::{self as turns, Expects, Host, Submit, TurnReply};
+use agentctl_turns::{self as turns, Expects, Submit, TurnReply};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead as _, IsTerminal as _};
@@ -235,17 +235,7 @@ impl Chat<'_> {
 
     async fn turn(&self, submit: &Submit) -> Result<TurnReply, CliError> {
         let session = self.session;
-        let host = Host {
-            project: &session.project,
-            pack: &session.pack,
-            gateway: &session.gateway,
-            models: &session.models,
-            effects: &session.effects,
-            cancel: &session.cancel,
-            sessions: self.sessions,
-            limits: self.limits.clone(),
-            wait: turns::WAIT,
-        };
+        let host = host(session, self.sessions, self.limits.clone());
         let mut observer = RunObserver::new(self.out, session.tape.clone()).telling(self.events);
         let progress = observer.progress.clone();
         let reply = turns::turn(&host, self.key, submit, &mut observer).await;
@@ -313,18 +303,8 @@ impl Chat<'_> {
         }
     }
 
-    /// The end of a turn. What streams for a person ends with what became of it, without the fields that the pack keeps.
     fn told(&self, reply: &TurnReply) -> Result<Exit, CliError> {
-        let exit = Exit::from_code(reply.exit_code);
-        match self.events {
-            Events::User => self.out.answer_or_last(
-                exit,
-                || text(reply),
-                || json!(reply),
-                || turns::done(reply).line(),
-            ),
-            Events::All => self.out.answer(exit, || text(reply), || json!(reply)),
-        }
+        told(self.out, self.events, reply)
     }
 
     fn ended(&self) -> Exit {
@@ -342,6 +322,20 @@ impl Chat<'_> {
                 Ok(())
             }
         }
+    }
+}
+
+/// The end of a turn. What streams for a person ends with what became of it, without the fields that the pack keeps.
+pub(super) fn told(out: &Output, events: Events, reply: &TurnReply) -> Result<Exit, CliError> {
+    let exit = Exit::from_code(reply.exit_code);
+    match events {
+        Events::User => out.answer_or_last(
+            exit,
+            || text(reply),
+            || json!(reply),
+            || turns::done(reply).line(),
+        ),
+        Events::All => out.answer(exit, || text(reply), || json!(reply)),
     }
 }
 

@@ -104,7 +104,15 @@ fn question(
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
-        Some(first) => format!("{}{}.", first.to_uppercase(), chars.as_str()),
+        Some(first) => {
+            let rest = chars.as_str();
+            let end = if rest.ends_with(['.', '?', '!']) {
+                ""
+            } else {
+                "."
+            };
+            format!("{}{rest}{end}", first.to_uppercase())
+        }
         None => String::new(),
     }
 }

@@ -242,6 +242,11 @@ impl Gateway {
         };
         self.intent(cx, call, decision, expect, true)?;
         let (outcome, change) = act.perform(snapshot.as_ref()).await;
+        if let Some(asked) = act.asks()
+            && let Verdict::Ask(question) = self.verdict(cx, &[asked], call, None)
+        {
+            return Ok(Settled::NeedsApproval(question));
+        }
         let done = change.clone();
         let settled = self.finish(cx, call, outcome, change, true)?;
         let now = cx.recorder.now();

@@ -343,12 +343,13 @@ impl Driver<'_> {
         let Some(intent) = begun.and_then(|begun| begun.intent.clone()) else {
             return Ok(None);
         };
+        let bound = self.bound(step, role, &call.name)?;
         let mut cx = CallContext {
             role,
             step,
             offered,
             can_ask: true,
-            bound: None,
+            bound: bound.as_ref(),
             guards: &mut self.guards,
             recorder: &mut self.recorder,
         };

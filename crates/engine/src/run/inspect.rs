@@ -90,6 +90,17 @@ pub fn means(project: &Project, run: Option<&str>) -> Result<Option<Means>, RunE
     Ok(means)
 }
 
+/// The conversation whose turn a run is; None: it is no turn.
+pub fn conversation(project: &Project, run: &str) -> Result<Option<String>, RunError> {
+    let mut found = None;
+    project.read_run_each(&project.find_run(run)?, &mut |record, _| {
+        if let Event::SessionLoaded { conversation, .. } = &record.event {
+            found = Some(conversation.clone());
+        }
+    })?;
+    Ok(found)
+}
+
 /// All runs, oldest first.
 pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
     let runs = told::all(project)?;

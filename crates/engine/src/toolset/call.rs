@@ -287,6 +287,11 @@ pub trait Act: Send + Sync {
     }
     /// Does it, reads it back, and says what is there now.
     fn perform<'a>(&'a mut self, snapshot: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed>;
+    /// What the user has to allow before what was begun can come to its end. The call then has no result: it is settled, and made again,
+    /// when that was answered.
+    fn asks(&mut self) -> Option<Reserved> {
+        None
+    }
     fn after<'a>(
         &'a mut self,
         _change: Option<&'a Changed>,
