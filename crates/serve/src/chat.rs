@@ -6,14 +6,16 @@ use crate::files::Attached;
 use crate::once::Once;
 use crate::places::Priority;
 use crate::problem::Problem;
+use crate::router::named;
 use crate::server::{ServedPack, Server};
-use crate::turning::{Begun, Next, text_with};
+use crate::turning::{Begun, Next, text_with, waits};
 use agentctl_sessions::SessionKey;
 use agentctl_turns::{Submit, TurnReply};
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use serde_json::{Map, Value, json as value};
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// So many of the last messages a widget is given back.
 const PREVIOUS: u32 = 100;
@@ -67,7 +69,11 @@ async fn send(
 ) -> Result<Answer, Problem> {
     if !ask.wants_events() {
         let shape = |reply: &TurnReply, attached: &Attached| {
-            Ok(value!({"output": text_with(reply, attached)}).to_string())
+            let mut said = value!({"output": text_with(reply, attached)});
+            if let (Value::Object(said), Some(Value::Object(waits))) = (&mut said, waits(reply)) {
+                said.extend(waits);
+            }
+            Ok(said.to_string())
         };
         let shape = Box::new(shape);
         return match pack.pack.manifest.channels.later && ask.prefers_later() {
@@ -79,8 +85,17 @@ async fn send(
         return Err(Problem::bad("events are not told again")
             .hint("send it without Idempotency-Key, or without Accept: text/event-stream"));
     }
-    let begun = server.begin(pack, key.clone(), submit, Priority::default(), None)?;
+    let (started, run) = oneshot::channel();
+    let mut begun = server.begin(
+        pack,
+        key.clone(),
+        submit,
+        Priority::default(),
+        Some(started),
+    )?;
+    let run = begun.run(run).await?;
     let (events, answer) = Events::answer();
+    let answer = named(answer, Some(&run), Some(&key.id()));
     let whose = (Arc::clone(server), Arc::clone(pack), key);
     tokio::spawn(async move { tell(&whose.0, (&whose.1, &whose.2), begun, events).await });
     Ok(answer)
@@ -123,7 +138,17 @@ async fn tell(
             "expects": reply.expects
         }),
         Err(problem) => {
-            value!({"type": "error", "content": problem.detail, "status": problem.status.as_u16()})
+            let mut told = value!({"type": "error", "content": problem.detail, "status": problem.status.as_u16()});
+            if let Value::Object(told) = &mut told {
+                told.extend(
+                    problem
+                        .hint
+                        .clone()
+                        .map(|hint| ("hint".to_owned(), hint.into())),
+                );
+                told.extend(problem.more.clone());
+            }
+            told
         }
     };
     events.send(None, None, &last.to_string()).await;
@@ -146,8 +171,6 @@ async fn previous(server: &Server, pack: &ServedPack, key: &SessionKey) -> Resul
             "kwargs": {"content": said, "additional_kwargs": {}, "response_metadata": {}}
         })
     });
-    Ok(json(
-        StatusCode::OK,
-        &value!({"data": kept.collect::<Vec<Value>>()}),
-    ))
+    let told = value!({"data": kept.collect::<Vec<Value>>()});
+    Ok(named(json(StatusCode::OK, &told), None, Some(&key.id())))
 }

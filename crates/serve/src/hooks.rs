@@ -6,10 +6,11 @@ use crate::files::Attached;
 use crate::once::Once;
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
-use crate::turning::for_channel;
+use crate::turning::{for_channel, waits};
 use agentctl_turns::{Submit, TurnReply};
 use hyper::StatusCode;
 use hyper::body::Incoming;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// Of a conversation that the body does not name.
@@ -54,9 +55,15 @@ fn shaped(pack: &ServedPack, reply: &TurnReply, attached: &Attached) -> Result<S
     let Some(webhook) = &pack.pack.manifest.channels.webhook else {
         return Err(Problem::not_found("webhook of this pack"));
     };
-    let said = webhook.reply(&for_channel(reply, attached)).map_err(|e| {
+    let mut said = webhook.reply(&for_channel(reply, attached)).map_err(|e| {
         let detail = format!("the reply could not be put into the pack's form: {e}");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, detail).with("run_id", reply.run_id.clone())
     })?;
+    // A form that has no place of its own for what the turn waits for gets one: who does not see it waits for ever.
+    if let (Value::Object(said), Some(Value::Object(waits))) = (&mut said, waits(reply)) {
+        for (name, value) in waits {
+            said.entry(name).or_insert(value);
+        }
+    }
     Ok(said.to_string())
 }

@@ -4,6 +4,7 @@ use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::clients::May;
 use crate::problem::Problem;
+use crate::router::named;
 use crate::server::Server;
 use agentctl_sessions::SessionKey;
 use agentctl_turns as turns;
@@ -42,7 +43,7 @@ pub async fn show(server: &Server, ask: &Ask, id: &str) -> Result<Answer, Proble
         "state": session.state, "open_run": session.open_run, "last_run": session.last_run,
         "messages": messages.collect::<Vec<Value>>(),
     });
-    Ok(json(StatusCode::OK, &shown))
+    Ok(named(json(StatusCode::OK, &shown), None, Some(id)))
 }
 
 /// Erases it, with the journals of its runs.
@@ -62,5 +63,5 @@ pub async fn erase(server: &Server, ask: &Ask, id: &str) -> Result<Answer, Probl
     };
     let told =
         value!({"session_id": id, "messages": gone.messages, "runs": gone.runs, "left": gone.left});
-    Ok(json(status, &told))
+    Ok(named(json(status, &told), None, Some(id)))
 }

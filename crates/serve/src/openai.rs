@@ -7,6 +7,7 @@ use crate::files::Attached;
 use crate::once::Once;
 use crate::places::Priority;
 use crate::problem::Problem;
+use crate::router::named;
 use crate::server::{ServedPack, Server};
 use crate::turning::{Begun, Next, text, text_with};
 use agentctl_engine::view::RunUsage;
@@ -16,6 +17,7 @@ use hyper::StatusCode;
 use hyper::body::Incoming;
 use serde_json::{Map, Value, json as value};
 use std::sync::Arc;
+use tokio::sync::oneshot;
 
 /// What a caller can ask of a model and not of a pack, which has its own.
 const REFUSED: [&str; 4] = ["tools", "functions", "tool_choice", "function_call"];
@@ -56,13 +58,13 @@ pub async fn completions(
         .unwrap_or_default();
     let pack = server.pack(ask, model)?;
     let message = last_message(&body)?;
-    let named = match ask.header("x-session-id")? {
-        Some(named) => Some(named),
+    let called = match ask.header("x-session-id")? {
+        Some(called) => Some(called),
         None => body.get("user").and_then(Value::as_str),
     };
-    let named = named.filter(|name| !name.trim().is_empty());
+    let called = called.filter(|name| !name.trim().is_empty());
     let once = format!("once-{}", uuid::Uuid::new_v4());
-    let key = ask.key(model, None, None, named.unwrap_or(&once))?;
+    let key = ask.key(model, None, None, called.unwrap_or(&once))?;
     let submit = Submit {
         message: Some(message),
         input: Map::new(),
@@ -86,11 +88,20 @@ pub async fn completions(
         return Err(Problem::bad("a stream is not told again")
             .hint("send it without Idempotency-Key, or without stream"));
     }
-    let begun = server.begin(&pack, key.clone(), submit, Priority::default(), None)?;
+    let (started, run) = oneshot::channel();
+    let mut begun = server.begin(
+        &pack,
+        key.clone(),
+        submit,
+        Priority::default(),
+        Some(started),
+    )?;
+    let run = begun.run(run).await?;
     let options = body.get("stream_options");
     let with_usage = options.and_then(|options| options.get("include_usage"));
     let with_usage = with_usage.and_then(Value::as_bool) == Some(true);
     let (events, answer) = Events::answer();
+    let answer = named(answer, Some(&run), Some(&key.id()));
     let whose = (Arc::clone(server), pack, key);
     tokio::spawn(async move {
         let (server, pack, key) = whose;
@@ -120,6 +131,7 @@ impl Told {
             value!({"index": 0, "finish_reason": "stop", "logprobs": null, "message": message});
         let mut whole = self.object("chat.completion", choice);
         add(&mut whole, "usage", usage(&reply.usage));
+        add(&mut whole, "agentctl", of_turn(reply));
         whole
     }
 
@@ -172,8 +184,10 @@ async fn tell(
                 let part = told.part(&value!({"content": rest}), None);
                 events.send(None, None, &part).await;
             }
-            let part = told.part(&value!({}), Some("stop"));
-            events.send(None, None, &part).await;
+            let choice = value!({"index": 0, "delta": {}, "finish_reason": "stop"});
+            let mut part = told.object("chat.completion.chunk", choice);
+            add(&mut part, "agentctl", of_turn(&reply));
+            events.send(None, None, &part.to_string()).await;
             if with_usage {
                 let mut last = told.object("chat.completion.chunk", Value::Null);
                 add(&mut last, "usage", usage(&reply.usage));
@@ -191,6 +205,16 @@ async fn tell(
         }
     }
     events.send(None, None, "[DONE]").await;
+}
+
+/// What no model has: the turn's run and conversation, and what it waits for. Clients of the API pass over members that they do not know.
+fn of_turn(reply: &TurnReply) -> Value {
+    let mut of =
+        value!({"run_id": reply.run_id, "session_id": reply.session_id, "expects": reply.expects});
+    if let Some(question) = &reply.question {
+        add(&mut of, "question", value!(question));
+    }
+    of
 }
 
 fn add(to: &mut Value, name: &str, value: Value) {

@@ -6,9 +6,10 @@ use crate::ask::Ask;
 use crate::clients::May;
 use crate::once::broke_off;
 use crate::problem::Problem;
-use crate::router::naming;
+use crate::router::{named, naming};
 use crate::server::{ServedPack, Server};
 use crate::turning::{ended_well, text_with};
+use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Question;
 use agentctl_engine::run::{self, Cancel, Cause, RunReport};
 use agentctl_engine::store::{Event, Record};
@@ -54,6 +55,10 @@ pub struct Standing {
     /// What was said to begin it.
     pub message: String,
     pub report: RunReport,
+    /// The tools whose calls changed something, in order.
+    pub done: Vec<String>,
+    /// Of a run that has ended: those whose calls may have, and nobody saw.
+    pub unsure: Vec<String>,
 }
 
 impl Standing {
@@ -71,12 +76,25 @@ impl Standing {
 
 pub fn standing(server: &Server, found: &Found) -> Result<Standing, Problem> {
     let (mut ended, mut message) = (false, String::new());
+    let (mut done, mut begun) = (Vec::new(), Vec::new());
     let mut look = |record: &Record| match &record.event {
         Event::RunStarted { input, .. } => {
             let said = input.get("message").and_then(Value::as_str);
             said.unwrap_or_default().clone_into(&mut message);
         }
         Event::RunEnded { .. } => ended = true,
+        Event::ToolIntent { call, mutates, .. } if *mutates => {
+            begun.retain(|(id, _)| *id != call.id);
+            begun.push((call.id.clone(), call.name.clone()));
+        }
+        Event::ToolFinished { result, .. } => {
+            let at = begun.iter().position(|(id, _)| *id == result.call_id);
+            match (at, result.status) {
+                (Some(at), ToolStatus::Ok) => done.push(begun.remove(at).1),
+                (Some(_), ToolStatus::Unknown) | (None, _) => {}
+                (Some(at), _) => drop(begun.remove(at)),
+            }
+        }
         _ => {}
     };
     let shown = run::show(&found.pack.project, &found.pack.pack, &found.run, &mut look);
@@ -86,10 +104,16 @@ pub fn standing(server: &Server, found: &Found) -> Result<Standing, Problem> {
         (false, false, false) => "waiting",
         _ => "running",
     };
+    let unsure = match status {
+        "ended" => begun.into_iter().map(|(_, tool)| tool).collect(),
+        _ => Vec::new(),
+    };
     Ok(Standing {
         status,
         message,
         report,
+        done,
+        unsure,
     })
 }
 
@@ -110,12 +134,22 @@ pub async fn show(server: &Server, found: &Found) -> Result<Answer, Problem> {
             map.insert("message".into(), report.message.clone().into());
             map.insert("result".into(), value!(report.output));
         }
+        for (name, tools) in [("done", &standing.done), ("unsure", &standing.unsure)] {
+            if !tools.is_empty() {
+                map.insert(name.into(), value!(tools));
+            }
+        }
         if let Some((question, expects)) = standing.question() {
             map.insert("expects".into(), value!(expects));
             map.insert("question".into(), value!(question));
         }
     }
-    Ok(json(StatusCode::OK, &shown))
+    let session = found.key.id();
+    Ok(named(
+        json(StatusCode::OK, &shown),
+        Some(&found.run),
+        Some(&session),
+    ))
 }
 
 /// `POST /runs/{id}/answers`, `POST /runs/{id}/approvals/{question}`.

@@ -88,6 +88,7 @@ impl Default for Limits {
                 head: Duration::from_secs(10),
                 write: Duration::from_secs(30),
                 drain: Duration::from_secs(10),
+                late: true,
             },
             hosts: Vec::new(),
             url: String::new(),
@@ -253,6 +254,11 @@ impl Server {
         }
     }
 
+    /// How many turns are under way or wait.
+    pub fn turns_under_way(&self) -> usize {
+        self.turns.count()
+    }
+
     pub(crate) fn now(&self) -> i64 {
         jiff::Timestamp::now().as_second()
     }
@@ -283,29 +289,61 @@ struct Doors {
     hands: Hands,
 }
 
+/// The status, in the log, of a request whose caller went away before its answer; it is sent to nobody.
+const GONE: u16 = 499;
+
+/// A request as the log will have it: with its answer, or without one where its caller went away.
+struct Noting {
+    server: Arc<Server>,
+    asked: Option<Asked>,
+    noted: Noted,
+    at: Instant,
+}
+
+impl Noting {
+    fn answered(mut self, answer: &Answer) {
+        if let Some(asked) = &mut self.asked {
+            let of = |name| answer.headers().get(name).and_then(|v| v.to_str().ok());
+            asked.status = answer.status().as_u16();
+            asked.run = of("x-run-id").map(str::to_owned);
+        }
+    }
+}
+
+impl Drop for Noting {
+    fn drop(&mut self) {
+        if let Some(mut asked) = self.asked.take() {
+            asked.took = self.at.elapsed();
+            asked.client = self.noted.client.take();
+            (self.server.log)(&Told::Asked(asked));
+        }
+    }
+}
+
 impl Answers for Doors {
     type Body = Body;
 
     async fn answer(self: Arc<Self>, request: Request<Incoming>, guest: Arc<Guest>) -> Answer {
-        let (begun, at) = (SystemTime::now(), Instant::now());
-        let method = request.method().as_str().to_owned();
-        // Without its query, which may hold what is nobody's business.
-        let path = Asked::path(request.uri().path());
-        let parent = Parent::of(request.headers());
-        let mut noted = Noted::default();
-        let answer = self.server.route(request, &guest, &mut noted, &self.hands);
+        let mut noting = Noting {
+            server: Arc::clone(&self.server),
+            asked: Some(Asked {
+                begun: SystemTime::now(),
+                took: Duration::ZERO,
+                method: request.method().as_str().to_owned(),
+                // Without its query, which may hold what is nobody's business.
+                path: Asked::path(request.uri().path()),
+                client: None,
+                status: GONE,
+                run: None,
+                parent: Parent::of(request.headers()),
+            }),
+            noted: Noted::default(),
+            at: Instant::now(),
+        };
+        let noted = &mut noting.noted;
+        let answer = self.server.route(request, &guest, noted, &self.hands);
         let answer = answer.await;
-        let of = |name| answer.headers().get(name).and_then(|v| v.to_str().ok());
-        (self.server.log)(&Told::Asked(Asked {
-            begun,
-            took: at.elapsed(),
-            method,
-            path,
-            client: noted.client,
-            status: answer.status().as_u16(),
-            run: of("x-run-id").map(str::to_owned),
-            parent,
-        }));
+        noting.answered(&answer);
         answer
     }
 

@@ -7,14 +7,14 @@ use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::run::{Cancel, Cause, Reply};
-use agentctl_sessions::SessionKey;
+use agentctl_sessions::{SessionError, SessionKey};
 use agentctl_turns::{self as turns, Expects, Submit, TurnReply};
 use hyper::StatusCode;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 /// So many turns wait for a place among those that are taken at once; the next one is refused.
 const MOST_WAITING: usize = 256;
@@ -25,6 +25,7 @@ pub struct Turns {
     queue: Arc<Semaphore>,
     state: Mutex<State>,
     changed: Notify,
+    ends: watch::Sender<bool>,
 }
 
 #[derive(Default)]
@@ -32,6 +33,37 @@ struct State {
     ending: bool,
     next: u64,
     under_way: HashMap<u64, Cancel>,
+    /// By conversation: those that are under way or wait for it.
+    lines: HashMap<String, Line>,
+}
+
+/// The turns of one conversation, in the order in which they came.
+struct Line {
+    /// One is under way, the others wait.
+    count: u32,
+    /// Ready when the last that came has left.
+    last: oneshot::Receiver<()>,
+}
+
+/// A place in a conversation's line; dropped, it is the next one's turn.
+struct Ticket {
+    server: Arc<Server>,
+    key: String,
+    /// Ready when those before have left.
+    before: Option<oneshot::Receiver<()>>,
+    _leaves: oneshot::Sender<()>,
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let mut state = self.server.turns.state();
+        if let Some(line) = state.lines.get_mut(&self.key) {
+            line.count -= 1;
+            if line.count == 0 {
+                state.lines.remove(&self.key);
+            }
+        }
+    }
 }
 
 impl Turns {
@@ -41,6 +73,7 @@ impl Turns {
             queue: Arc::new(Semaphore::new(at_once + MOST_WAITING)),
             state: Mutex::default(),
             changed: Notify::new(),
+            ends: watch::Sender::new(false),
         }
     }
 
@@ -50,6 +83,13 @@ impl Turns {
 
     pub fn is_ending(&self) -> bool {
         self.state().ending
+    }
+
+    /// Ready when the server ends.
+    pub async fn ending(&self) {
+        let mut ends = self.ends.subscribe();
+        // The sender is here: it does not go away.
+        let _ = ends.wait_for(|ends| *ends).await;
     }
 
     /// How many are under way or wait.
@@ -77,6 +117,7 @@ impl Turns {
     /// Takes no more turns, waits for those that are under way, and stops at their next step those that take longer than `drain`.
     pub async fn finish(&self, drain: Duration) {
         self.state().ending = true;
+        self.ends.send_replace(true);
         if tokio::time::timeout(drain, self.none_left()).await.is_ok() {
             return;
         }
@@ -103,6 +144,8 @@ pub struct Begun {
     /// What the flow says, as it says it.
     pub said: mpsc::UnboundedReceiver<Reply>,
     done: oneshot::Receiver<Result<TurnReply, Problem>>,
+    /// It ended before anything of it was told on.
+    early: Option<Box<TurnReply>>,
 }
 
 impl Begun {
@@ -110,8 +153,31 @@ impl Begun {
         ended(self.done.await)
     }
 
+    /// Waits until its run is in the journal, and tells which one it is. Err: nothing was begun.
+    pub async fn run(&mut self, started: oneshot::Receiver<String>) -> Result<String, Problem> {
+        tokio::select! {
+            biased;
+            Ok(run) = started => Ok(run),
+            done = &mut self.done => {
+                let reply = ended(done)?;
+                let run = reply.run_id.clone();
+                self.early = Some(Box::new(reply));
+                Ok(run)
+            }
+        }
+    }
+
     /// What comes next, for who tells it on as it comes.
     pub async fn next(&mut self) -> Next {
+        if let Some(reply) = self.early.take() {
+            return match self.said.try_recv() {
+                Ok(said) => {
+                    self.early = Some(reply);
+                    Next::Said(said)
+                }
+                Err(_) => Next::Done(Ok(reply)),
+            };
+        }
         tokio::select! {
             biased;
             Some(said) = self.said.recv() => Next::Said(said),
@@ -157,32 +223,74 @@ impl Server {
         let cancel = Cancel::default();
         let queue = Arc::clone(&self.turns.queue);
         let waits = queue.try_acquire_owned().map_err(|_| busy())?;
-        let number = self.turns.enter(&cancel).ok_or_else(|| {
-            Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "the server ends; nothing was done",
-            )
-            .retry(5)
-        })?;
+        let number = self.turns.enter(&cancel).ok_or_else(ends)?;
+        let left = Left(Arc::clone(self), number);
+        let mut ticket = self.line_up(&key)?;
         let (said, hears) = mpsc::unbounded_channel();
         let (done, waiting) = oneshot::channel();
-        let left = Left(Arc::clone(self), number);
         let (server, pack) = (Arc::clone(self), Arc::clone(pack));
         tokio::spawn(async move {
             let _left = left;
             let _waits = waits;
-            let places = Arc::clone(&server.turns.places);
-            let _place = places.take(priority).await;
+            let place = async {
+                if let Some(before) = ticket.before.take() {
+                    // It is dropped, not sent.
+                    let _ = before.await;
+                }
+                let places = Arc::clone(&server.turns.places);
+                places.take(priority).await
+            };
+            // What has not begun when the server ends is not begun any more.
+            let place = tokio::select! {
+                biased;
+                () = server.turns.ending() => None,
+                place = place => Some(place),
+            };
+            let Some(_place) = place else {
+                let _ = done.send(Err(ends()));
+                return;
+            };
             let mut watch =
                 Watch::new(Arc::clone(&server.live), &cancel, &key, said).telling(started);
             let reply = server.take(&pack, &key, &submit, &cancel, &mut watch).await;
             drop(watch);
-            // Who asked may have gone; the journal and the conversation have it.
-            let _ = done.send(reply);
+            drop(ticket);
+            // The journal and the conversation have it.
+            if let Err(unheard) = done.send(reply) {
+                server.tell(unheard_of(&unheard));
+            }
         });
         Ok(Begun {
             said: hears,
             done: waiting,
+            early: None,
+        })
+    }
+
+    /// A place behind those of the same conversation. It is refused where too many wait.
+    fn line_up(self: &Arc<Self>, key: &SessionKey) -> Result<Ticket, Problem> {
+        let (leaves, last) = oneshot::channel();
+        let key = key.id();
+        let mut state = self.turns.state();
+        let before = match state.lines.get_mut(&key) {
+            None => {
+                state.lines.insert(key.clone(), Line { count: 1, last });
+                None
+            }
+            Some(line) if line.count > agentctl_sessions::MOST_WAITING => {
+                return Err(SessionError::Queue.into());
+            }
+            Some(line) => {
+                line.count += 1;
+                Some(std::mem::replace(&mut line.last, last))
+            }
+        };
+        drop(state);
+        Ok(Ticket {
+            server: Arc::clone(self),
+            key,
+            before,
+            _leaves: leaves,
         })
     }
 
@@ -252,6 +360,35 @@ impl Server {
     }
 }
 
+fn ends() -> Problem {
+    Problem::new(
+        StatusCode::SERVICE_UNAVAILABLE,
+        "the server ends; nothing was done",
+    )
+    .retry(5)
+}
+
+/// A turn whose caller had gone when it came to its end, as the log has it.
+fn unheard_of(done: &Result<TurnReply, Problem>) -> Value {
+    let at = jiff::Timestamp::now().to_string();
+    let mut line = match done {
+        Ok(reply) => {
+            json!({"at": at, "run": reply.run_id, "session": reply.session_id, "outcome": reply.outcome})
+        }
+        Err(problem) => json!({
+            "at": at, "run": problem.more.get("run_id"), "session": problem.more.get("session_id"),
+            "status": problem.status.as_u16(),
+        }),
+    };
+    if let Value::Object(line) = &mut line {
+        line.insert(
+            "unheard".into(),
+            "the caller had gone before the turn's end".into(),
+        );
+    }
+    line
+}
+
 fn busy() -> Problem {
     Problem::new(
         StatusCode::SERVICE_UNAVAILABLE,
@@ -299,22 +436,35 @@ impl CutOff {
             CutOff::Cancelled => StatusCode::CONFLICT,
             CutOff::Ending => StatusCode::SERVICE_UNAVAILABLE,
         };
-        let done = match reply.did.as_slice() {
-            [] => "nothing was changed".to_owned(),
-            did => format!("what was done before stays: {}", did.join(", ")),
-        };
-        let told = format!("the turn was cancelled: {}; {done}", self.why());
+        let told = format!("the turn was cancelled: {}; {}", self.why(), done(reply));
         let problem = Problem::new(status, told)
             .hint("GET /runs/{id} shows the run; a new message is a new turn");
         of_reply(problem, reply)
     }
 }
 
+/// What a turn that was cut off leaves, in the past tense.
+fn done(reply: &TurnReply) -> String {
+    let named = |tools: &[String]| tools.join(", ");
+    let done = match (reply.did.as_slice(), reply.unsure.as_slice()) {
+        ([], []) => return "nothing was changed".to_owned(),
+        ([], _) => String::new(),
+        (did, []) => return format!("what was done before stays: {}", named(did)),
+        (did, _) => format!("what was done before stays: {}; ", named(did)),
+    };
+    let unsure = named(&reply.unsure);
+    format!("{done}whether {unsure} took effect was not seen: look there before you send it again")
+}
+
 fn of_reply(problem: Problem, reply: &TurnReply) -> Problem {
-    problem
+    let problem = problem
         .with("run_id", reply.run_id.clone())
         .with("session_id", reply.session_id.clone())
-        .with("done", json!(reply.did))
+        .with("done", json!(reply.did));
+    match reply.unsure.is_empty() {
+        true => problem,
+        false => problem.with("unsure", json!(reply.unsure)),
+    }
 }
 
 pub fn ended_well(reply: TurnReply) -> Result<TurnReply, Problem> {
@@ -331,6 +481,10 @@ pub fn ended_well(reply: TurnReply) -> Result<TurnReply, Problem> {
     let detail = match reply.message.is_empty() {
         true => format!("the turn ended as {}", reply.outcome.name()),
         false => reply.message.clone(),
+    };
+    let detail = match reply.outcome {
+        Outcome::Cancelled => format!("{detail}; {}", done(&reply)),
+        _ => detail,
     };
     Err(of_reply(Problem::new(status, detail), &reply))
 }
@@ -351,21 +505,31 @@ pub fn text_with(reply: &TurnReply, attached: &Attached) -> String {
         parts.push(reply.message.clone());
     }
     if let Some(question) = &reply.question {
-        parts.push(asked(question, reply.expects));
+        parts.push(asked(question, reply.expects, &reply.run_id));
     }
     parts.join("\n\n")
 }
 
-/// A question with its options, a line each.
-pub fn asked(question: &Question, expects: Expects) -> String {
+/// A question with its options, a line each. Of an approval none is offered to be typed: no message is one.
+pub fn asked(question: &Question, expects: Expects, run: &str) -> String {
     let mut text = question.text.clone();
+    if expects == Expects::Approval {
+        let id = &question.id;
+        text += &format!(
+            "\nA message does not approve it; a client that may does (POST /runs/{run}/approvals/{id})."
+        );
+        return text;
+    }
     for option in &question.options {
         text += &format!("\n- {}", option.label);
     }
-    if expects == Expects::Approval {
-        text += "\nA message does not approve it; a client that may does.";
-    }
     text
+}
+
+/// What a reply waits for, for doors whose answers have a place for it; None: for nothing.
+pub fn waits(reply: &TurnReply) -> Option<Value> {
+    let question = reply.question.as_ref()?;
+    Some(json!({"expects": reply.expects, "question": question, "run_id": reply.run_id}))
 }
 
 /// A reply as a pack's channel sees it under `reply`.

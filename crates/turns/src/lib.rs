@@ -258,7 +258,7 @@ fn is_over(report: &RunReport) -> bool {
     use agentctl_base::question::Outcome as O;
     matches!(
         report.outcome,
-        O::Complete | O::Draft | O::Blocked | O::Refused | O::Failed | O::Cancelled
+        O::Complete | O::Draft | O::Partial | O::Blocked | O::Refused | O::Failed | O::Cancelled
     )
 }
 
@@ -289,7 +289,12 @@ async fn keep(
         .map(|said| message(Role::User, said, None, None))
         .into_iter()
         .collect();
-    let replies = left.said.iter().filter(|_| !blank);
+    for (question, answer) in &left.asked {
+        add.push(message(Role::Assistant, question, None, None));
+        add.push(message(Role::User, answer, None, None));
+    }
+    let replies = reply::said(host.pack, report, left);
+    let replies = replies.iter().filter(|_| !blank);
     add.extend(replies.map(|r| {
         message(
             Role::Assistant,

@@ -43,6 +43,9 @@ pub struct TurnReply {
     /// The tools whose calls changed something, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub did: Vec<String>,
+    /// The tools whose calls were begun and may have changed something: what became of them was not seen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unsure: Vec<String>,
     pub usage: RunUsage,
     pub exit_code: u8,
 }
@@ -72,7 +75,7 @@ impl TurnReply {
                 attachment: None,
             });
         }
-        messages.extend(left.said.iter().cloned());
+        messages.extend(said(pack, report, left));
         TurnReply {
             run_id: report.run_id.clone(),
             session_id: session.to_owned(),
@@ -90,6 +93,7 @@ impl TurnReply {
             expects,
             question,
             did: left.did.clone(),
+            unsure: left.unsure.clone(),
             usage: report.usage,
             // A turn that replied did what it is for, also where it asks something.
             exit_code: match report.outcome {
@@ -125,8 +129,72 @@ impl TurnReply {
             expects: Expects::Nothing,
             question: None,
             did: Vec::new(),
+            unsure: Vec::new(),
             usage: report.usage,
             exit_code: report.exit_code,
         }
+    }
+}
+
+/// What the user is told: what the flow said; of one that says nothing of its own and is at its end, what it made and what it tells there.
+pub(super) fn said(pack: &Pack, report: &RunReport, left: &Left) -> Vec<Reply> {
+    let is_made = matches!(
+        report.outcome,
+        Outcome::Complete | Outcome::Draft | Outcome::Partial
+    );
+    if !left.said.is_empty() || pack.flow.finish.is_none() || !is_made {
+        return left.said.clone();
+    }
+    let text = made(report);
+    let text = match report.outcome {
+        // Of another outcome the reply says why besides.
+        Outcome::Complete => joined([text, report.message.clone()]),
+        _ => text,
+    };
+    let text = joined([text, to_do(report)]);
+    let reply = Reply {
+        text,
+        data: Value::Null,
+        attachment: None,
+    };
+    Some(reply)
+        .filter(|reply| !reply.text.is_empty())
+        .into_iter()
+        .collect()
+}
+
+fn joined(parts: [String; 2]) -> String {
+    let parts: Vec<String> = parts.into_iter().filter(|p| !p.is_empty()).collect();
+    parts.join("\n")
+}
+
+/// The things of the report that have a name, a line each, with their file.
+fn made(report: &RunReport) -> String {
+    let named = report.made.iter().filter_map(|(section, made)| {
+        let name = made.get("name")?.as_str()?;
+        let file = made.get("file").and_then(Value::as_str);
+        let place = file.or_else(|| made.get("id")?.as_str());
+        let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
+        Some(format!("{section} {name:?}{place}"))
+    });
+    named.collect::<Vec<_>>().join("\n")
+}
+
+/// What the flow's fields leave to the user, a line each.
+fn to_do(report: &RunReport) -> String {
+    let fields = report.sections.values();
+    let open = fields.filter_map(|field| field.get("todo")?.as_array());
+    let lines: Vec<String> = open
+        .flatten()
+        .filter_map(|one| {
+            let text = one.as_str().or_else(|| one.get("text")?.as_str())?;
+            let node = one.get("node").and_then(Value::as_str);
+            let node = node.map(|node| format!("[{node}] ")).unwrap_or_default();
+            Some(format!("- {node}{text}"))
+        })
+        .collect();
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!("still yours to do:\n{}", lines.join("\n")),
     }
 }

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::flow::{By, RouteSpec, StepKind};
 use crate::store::{Event, Project};
+use crate::view::Asked;
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use serde_json::{Map, Value};
@@ -49,6 +50,10 @@ pub struct Left {
     pub version: u64,
     /// The tools whose calls changed something, in order.
     pub did: Vec<String>,
+    /// The tools whose calls were begun and may have changed something: what became of them was not seen.
+    pub unsure: Vec<String>,
+    /// What was asked in the turn and answered, approvals apart: the question and the answer, in words.
+    pub asked: Vec<(String, String)>,
 }
 
 impl<'a> Turn<'a> {
@@ -262,6 +267,25 @@ impl<'a> Turn<'a> {
                 .filter(|(call, got)| call.mutates() && got.result.status == ToolStatus::Ok)
                 .map(|(call, _)| call.tool.clone())
                 .collect(),
+            unsure: recorder
+                .view
+                .unseen()
+                .map(|call| call.tool.clone())
+                .collect(),
+            asked: recorder.view.questions.iter().filter_map(said).collect(),
         }
     }
+}
+
+/// A question that was answered, as a conversation keeps it.
+fn said(asked: &Asked) -> Option<(String, String)> {
+    let (answer, _) = asked.answer.as_ref()?;
+    if asked.question.approves.is_some() {
+        return None;
+    }
+    let answer = match answer {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    Some((asked.question.text.clone(), answer))
 }

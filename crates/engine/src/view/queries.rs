@@ -2,6 +2,7 @@
 
 use super::{Asked, Call, Changed, Returned, RunView, Trace, Use};
 use crate::store::{Event, SnapshotRef};
+use agentctl_base::model::ToolStatus;
 
 impl RunView {
     /// All that was used, in the order in which it was.
@@ -50,6 +51,15 @@ impl RunView {
             .collect();
         calls.sort_by_key(|(_, returned)| returned.at.seq);
         calls
+    }
+
+    /// The calls that may have changed something and of which nobody saw what became: without a result, or with one that says so.
+    pub fn unseen(&self) -> impl Iterator<Item = &Call> {
+        let is_unseen = |call: &&Call| {
+            let result = call.result.as_ref();
+            call.mutates() && result.is_none_or(|r| r.result.status == ToolStatus::Unknown)
+        };
+        self.calls.iter().filter(is_unseen)
     }
 
     pub fn open_questions(&self) -> impl Iterator<Item = &Asked> {

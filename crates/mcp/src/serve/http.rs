@@ -76,6 +76,7 @@ impl HttpLimits {
             head: self.head,
             write: self.write,
             drain: self.drain,
+            late: false,
         }
     }
 }

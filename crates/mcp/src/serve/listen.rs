@@ -10,6 +10,7 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::convert::Infallible;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -30,6 +31,8 @@ pub struct ListenLimits {
     pub write: Duration,
     /// For answers that are not read when the server is stopped.
     pub drain: Duration,
+    /// Who comes while the server ends is let in, to be told so; else there is nobody to connect to.
+    pub late: bool,
 }
 
 /// Answers the requests of all connections.
@@ -76,12 +79,35 @@ pub async fn listen<A: Answers>(
     let wires = Arc::new(wires);
     let strangers = Arc::new(Strangers::new(limits.strangers));
     let mut connections = JoinSet::new();
-    let (end, ending) = watch::channel(false);
+    let (end, _) = watch::channel(0);
     let mut stop = std::pin::pin!(stop);
+    let mut finish: Option<Pin<Box<dyn Future<Output = ()> + Send>>> = None;
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            () = &mut stop => break,
+        let accepted = match &mut finish {
+            None => tokio::select! {
+                accepted = listener.accept() => accepted,
+                () = &mut stop => {
+                    // Who is between two requests is let go; who waits for an answer gets it first.
+                    let _ = end.send(1);
+                    let answers = Arc::clone(&answers);
+                    let mut finishing: Pin<Box<dyn Future<Output = ()> + Send>> =
+                        Box::pin(async move { answers.finish().await });
+                    match limits.late {
+                        true => finish = Some(finishing),
+                        false => {
+                            drop(listener);
+                            finishing.as_mut().await;
+                            break;
+                        }
+                    }
+                    continue;
+                }
+            },
+            Some(finishing) => tokio::select! {
+                biased;
+                () = finishing => break,
+                accepted = listener.accept() => accepted,
+            },
         };
         while connections.try_join_next().is_some() {}
         let stream = match accepted {
@@ -97,7 +123,7 @@ pub async fn listen<A: Answers>(
         let guest = Left(strangers.enter());
         let (wires, answers) = (Arc::clone(&wires), Arc::clone(&answers));
         let strangers = Arc::clone(&strangers);
-        let ending = ending.clone();
+        let ending = end.subscribe();
         connections.spawn(async move {
             let guest = guest;
             let served = async {
@@ -115,9 +141,8 @@ pub async fn listen<A: Answers>(
         // Who came is heard before the next one can send it away.
         tokio::task::yield_now().await;
     }
-    drop(listener);
-    let _ = end.send(true); // who is between two requests is let go; who waits for an answer gets it first
-    answers.finish().await;
+    // Those that came late, too.
+    let _ = end.send(2);
     let written = async { while connections.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(limits.drain, written).await;
     connections.shutdown().await;
@@ -128,7 +153,7 @@ async fn speak<A: Answers>(
     limits: ListenLimits,
     answers: Arc<A>,
     (strangers, guest): (&Arc<Strangers>, &Arc<Guest>),
-    mut ending: watch::Receiver<bool>,
+    mut ending: watch::Receiver<u8>,
 ) {
     let io = TokioIo::new(Stalls::new(wire, limits.write));
     let service = service_fn(|request| {

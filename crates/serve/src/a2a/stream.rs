@@ -83,6 +83,7 @@ impl Teller {
                 Ok(Standing::Rests(seen)) => return self.rests(*seen).await,
                 Err(_) => return,
             }
+            let rests = live.is_none();
             let more = async {
                 match live {
                     Some(mut live) => drop(live.changed().await),
@@ -92,6 +93,8 @@ impl Teller {
             tokio::select! {
                 () = more => {}
                 () = self.events.gone() => return,
+                // A run that nobody goes on with here tells nothing more when the server ends.
+                () = self.server.turns.ending(), if rests => return,
                 () = tokio::time::sleep(QUIET) => {
                     if !self.events.heartbeat().await {
                         return;

@@ -166,7 +166,7 @@ pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
     let state = state(read.stands(question));
     let told = match (question, state) {
         (Some(question), TaskState::InputRequired | TaskState::AuthRequired) => Some(vec![
-            Part::text(asked(question, expects(question))),
+            Part::text(asked(question, expects(question), &found.run)),
             Part::data(json!({
                 "run_id": found.run, "question": question, "expects": expects(question)
             })),

@@ -128,6 +128,7 @@ async fn tell(
         if form.is_over(&records) || read.is_err() {
             return;
         }
+        let rests = live.is_none();
         let more = async {
             match live {
                 Some(mut live) => drop(live.changed().await),
@@ -137,6 +138,8 @@ async fn tell(
         tokio::select! {
             () = more => {}
             () = events.gone() => return,
+            // A run that nobody goes on with here tells nothing more when the server ends.
+            () = server.turns.ending(), if rests => return,
             () = tokio::time::sleep(QUIET) => {
                 if !events.heartbeat().await {
                     return;

@@ -1,9 +1,11 @@
 //! Requests that are sent again, and what is asked of a turn after its reply.
 
+use super::letters::LOST;
 use super::support::{Desk, Got, MANIFEST, OTHER, TOKEN, client, may, two};
 use agentctl_serve::{How, May, Settled};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::runtime::Runtime;
 
 fn body(text: &str) -> Value {
@@ -75,12 +77,21 @@ async fn the_same_request_at_once_is_one() {
 
 /// A server that is gone at once in the middle of a turn, and the one after it in the same folder.
 fn killed(manifest: &'static str, settle: bool) -> (Runtime, Desk, Vec<(String, Settled)>) {
+    killed_in("slow hello", manifest, settle)
+}
+
+/// The same of a turn with this message: killed while the model is asked, or a letter sent.
+fn killed_in(
+    message: &'static str,
+    manifest: &'static str,
+    settle: bool,
+) -> (Runtime, Desk, Vec<(String, Settled)>) {
     let folder = Arc::new(tempfile::tempdir().unwrap());
     let first = Runtime::new().unwrap();
     first.block_on(async {
         let desk = Desk::of(manifest, Arc::clone(&folder), two(), |_| {}).await;
         let bearer = format!("Bearer {TOKEN}");
-        let text = body("slow hello").to_string();
+        let text = body(message).to_string();
         let headers = [
             ("authorization", bearer.as_str()),
             ("content-type", "application/json"),
@@ -89,7 +100,14 @@ fn killed(manifest: &'static str, settle: bool) -> (Runtime, Desk, Vec<(String, 
         let caller = desk
             .begin("POST", "/hooks/desk", &headers, text.as_bytes())
             .await;
-        desk.model.asked.acquire().await.unwrap().forget();
+        match message {
+            LOST => {
+                while desk.sent.lock().unwrap().is_empty() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            }
+            _ => desk.model.asked.acquire().await.unwrap().forget(),
+        }
         drop(caller);
     });
     // Every task ends where it waits, as with the process.
@@ -108,6 +126,30 @@ fn killed(manifest: &'static str, settle: bool) -> (Runtime, Desk, Vec<(String, 
         (desk, settled)
     });
     (second, desk, settled)
+}
+
+#[test]
+fn a_change_of_which_nobody_saw_what_became_is_told_and_not_called_nothing() {
+    let (runtime, desk, _) = killed_in(LOST, MANIFEST, true);
+    runtime.block_on(async {
+        let got = with_key(&desk, "k", &body(LOST)).await;
+        assert_eq!(got.status, 409, "{got:?}");
+        let told = got.json();
+        assert_eq!(
+            told["detail"],
+            "the server ended before the turn did; whether send_letter took effect was not seen: look there before you send it again"
+        );
+        assert_eq!(
+            (&told["done"], &told["unsure"]),
+            (&json!([]), &json!(["send_letter"]))
+        );
+        let run = format!("/runs/{}", told["run_id"].as_str().unwrap());
+        let shown = desk.get(&run).await;
+        assert_eq!(shown.json()["unsure"], json!(["send_letter"]), "{shown:?}");
+        assert_eq!(shown.header("x-run-id"), told["run_id"].as_str());
+        // It is not sent again by itself.
+        assert_eq!(*desk.sent.lock().unwrap(), [""; 0]);
+    });
 }
 
 #[test]

@@ -155,3 +155,148 @@ async fn the_ninth_that_waits_for_a_conversation_is_sent_away() {
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     }
 }
+
+fn bearing(bearer: &str) -> [(&str, &str); 2] {
+    [
+        ("authorization", bearer),
+        ("content-type", "application/json"),
+    ]
+}
+
+#[tokio::test]
+async fn what_waits_is_not_begun_any_more_and_who_comes_while_the_server_ends_is_told() {
+    let mut desk = Desk::open().await;
+    let bearer = format!("Bearer {TOKEN}");
+    let text = slow("c").to_string();
+    let headers = bearing(&bearer);
+    let mut first = desk
+        .begin("POST", "/hooks/desk", &headers, text.as_bytes())
+        .await;
+    desk.model.asked.acquire().await.unwrap().forget();
+    let mut waits = desk
+        .begin("POST", "/hooks/desk", &headers, text.as_bytes())
+        .await;
+    while desk.server.turns_under_way() < 2 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let ended = desk.stop();
+    let mut answer = String::new();
+    waits.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    assert!(answer.contains("nothing was done"), "{answer}");
+    let late = desk.post("/hooks/desk", &slow("d")).await;
+    assert_eq!(late.status, 503, "{late:?}");
+    assert_eq!(late.header("retry-after"), Some("5"));
+    assert_eq!(desk.get("/readyz").await.status, 503);
+    desk.model.let_go.add_permits(9);
+    let mut answer = String::new();
+    first.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    ended.await.unwrap().unwrap();
+    // The model was asked for the first alone.
+    assert_eq!(desk.model.asked.available_permits(), 0);
+    let kept = desk.server.sessions.messages(&key("c"), 10).await.unwrap();
+    assert_eq!(kept.len(), 2);
+}
+
+#[tokio::test]
+async fn a_reader_of_a_run_that_rests_does_not_hold_the_end_up() {
+    let mut desk = Desk::open().await;
+    let asked = desk
+        .post(
+            "/hooks/desk",
+            &json!({"from": {"id": "u"}, "conversation": "c", "text": "which"}),
+        )
+        .await;
+    assert_eq!(asked.json()["expects"], "answer", "{asked:?}");
+    let run = asked.header("x-run-id").unwrap();
+    let bearer = format!("Bearer {TOKEN}");
+    let path = format!("/runs/{run}/events");
+    let mut reader = desk
+        .begin("GET", &path, &[("authorization", &bearer)], b"")
+        .await;
+    let mut some = [0; 16];
+    reader.read_exact(&mut some).await.unwrap();
+    let ended = tokio::time::timeout(Duration::from_secs(5), desk.stop()).await;
+    ended.unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn messages_of_one_conversation_are_taken_in_the_order_in_which_they_came() {
+    let desk = Desk::open().await;
+    let bearer = format!("Bearer {TOKEN}");
+    let mut callers = Vec::new();
+    for number in 0..9 {
+        let text =
+            json!({"from": {"id": "u"}, "conversation": "c", "text": format!("slow {number}")});
+        let headers = bearing(&bearer);
+        callers.push(
+            desk.begin("POST", "/hooks/desk", &headers, text.to_string().as_bytes())
+                .await,
+        );
+        while desk.server.turns_under_way() < callers.len() {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+    desk.model.let_go.add_permits(9);
+    for mut caller in callers {
+        let mut answer = String::new();
+        caller.read_to_string(&mut answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    }
+    let kept = desk.server.sessions.messages(&key("c"), 20).await.unwrap();
+    let said: Vec<String> = kept
+        .iter()
+        .filter_map(|m| m.said.text.strip_prefix("slow ").map(str::to_owned))
+        .collect();
+    assert_eq!(said, (0..9).map(|n| n.to_string()).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_stream_names_its_run_and_what_does_not_begin_is_no_stream() {
+    let desk = Desk::open().await;
+    let bearer = format!("Bearer {TOKEN}");
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("accept", "text/event-stream"),
+    ];
+    let said = |text: &str| json!({"sessionId": "s", "chatInput": text});
+    let got = desk.post_as(&headers, "/chat/desk", &said("hello")).await;
+    let run = got.header("x-run-id").unwrap().to_owned();
+    assert!(got.text.contains(&run), "{got:?}");
+    assert!(got.header("x-session-id").is_some());
+    let long = desk
+        .post_as(&headers, "/chat/desk", &said(&"x".repeat(20_001)))
+        .await;
+    assert_eq!(long.status, 413, "{long:?}");
+    let body = json!({"model": "desk", "stream": true, "messages": [{"role": "user", "content": "hello"}]});
+    let got = desk.post("/v1/chat/completions", &body).await;
+    let run = got.header("x-run-id").unwrap().to_owned();
+    assert!(got.text.contains(&run), "{got:?}");
+}
+
+#[tokio::test]
+async fn a_caller_that_leaves_stands_in_the_log_and_so_does_its_turns_end() {
+    let desk = Desk::open().await;
+    let bearer = format!("Bearer {TOKEN}");
+    let text = slow("c").to_string();
+    let caller = desk
+        .begin("POST", "/hooks/desk", &bearing(&bearer), text.as_bytes())
+        .await;
+    desk.model.asked.acquire().await.unwrap().forget();
+    drop(caller);
+    let line = |part: &str| {
+        let log = desk.log.lock().unwrap();
+        log.iter().find(|line| line.contains(part)).cloned()
+    };
+    while line("499").is_none() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    assert!(line("499").unwrap().contains("\"client\":\"one\""));
+    desk.model.let_go.add_permits(1);
+    while line("unheard").is_none() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let told = line("unheard").unwrap();
+    assert!(told.contains("\"outcome\":\"complete\""), "{told}");
+}

@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 const TOOL: &str = "send_letter";
+/// Nobody hears what became of it.
+pub const LOST: &str = "letter that is lost";
 const SENDS: Capability = Capability::named("send-letters");
 
 pub fn vocabulary() -> Vocabulary {
@@ -103,6 +105,9 @@ impl Act for Letter {
     }
     fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
         self.sent.lock().unwrap().push(self.text.clone());
+        if self.text == LOST {
+            return Box::pin(std::future::pending());
+        }
         Box::pin(ready((Ok(Outcome::Ok(json!({"sent": true}))), None)))
     }
 }

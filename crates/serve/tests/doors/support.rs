@@ -57,7 +57,7 @@ steps:
 const AGENT: &str = "---\nname: thinker\ndescription: Thinks.\nmodel: haiku\n---\nThink.\n";
 const POLICY: &str = "roles: {thinker: [], program: [send-letters]}
 rules:
-  - {id: letters, effect: ask, tools: [send_letter], when: \"args.text != 'test'\", reason: a letter cannot be taken back, match: [{role: program, tool: send_letter, args: {text: letter}}], not_match: [{role: program, tool: send_letter, args: {text: test}}]}
+  - {id: letters, effect: ask, tools: [send_letter], when: \"args.text != 'test' && args.text != 'letter that is lost'\", reason: a letter cannot be taken back, match: [{role: program, tool: send_letter, args: {text: letter}}], not_match: [{role: program, tool: send_letter, args: {text: test}}]}
 limits: {max_approval_seconds: 60}
 ";
 
