@@ -7,9 +7,10 @@ use crate::once::Once;
 use crate::places::Priority;
 use crate::problem::Problem;
 use crate::router::named;
+use crate::runs::{Found, standing};
 use crate::server::{ServedPack, Server};
-use crate::turning::{Begun, Next, text_with, waits};
-use agentctl_sessions::SessionKey;
+use crate::turning::{Begun, Next, asked, text_with, waits};
+use agentctl_sessions::{Role, SessionKey};
 use agentctl_turns::{Submit, TurnReply};
 use hyper::StatusCode;
 use hyper::body::Incoming;
@@ -46,7 +47,7 @@ pub async fn post(
             let once = Once::of(ask, &format!("chat/{}", key.pack), None, &bytes)?;
             send(server, ask, pack, key, submit, once).await
         }
-        "loadPreviousSession" => previous(server, pack, &key).await,
+        "loadPreviousSession" => previous(server, pack, key).await,
         other => Err(Problem::bad(format!("there is no action {other:?}"))
             .hint("sendMessage, loadPreviousSession")),
     }
@@ -154,23 +155,45 @@ async fn tell(
     events.send(None, None, &last.to_string()).await;
 }
 
-/// The conversation as the widget keeps messages: as LangChain writes them down.
-async fn previous(server: &Server, pack: &ServedPack, key: &SessionKey) -> Result<Answer, Problem> {
-    let messages = server.sessions.messages(key, PREVIOUS).await?;
+/// The conversation as the widget keeps messages: as LangChain writes them down; last a turn that waits, with what it asks.
+async fn previous(
+    server: &Server,
+    pack: &Arc<ServedPack>,
+    key: SessionKey,
+) -> Result<Answer, Problem> {
+    let messages = server.sessions.messages(&key, PREVIOUS).await?;
     let attached = messages.iter().filter_map(|m| m.said.attachment.as_deref());
     let attached: Vec<&str> = attached.collect();
-    let attached = server.attached(pack, key, &attached).await?;
-    let kept = messages.iter().map(|message| {
-        let kind = match message.said.role {
-            agentctl_sessions::Role::User => "HumanMessage",
-            agentctl_sessions::Role::Assistant => "AIMessage",
-        };
-        let said = attached.told(&message.said.text, message.said.attachment.as_deref());
-        value!({
-            "lc": 1, "type": "constructor", "id": ["langchain_core", "messages", kind],
-            "kwargs": {"content": said, "additional_kwargs": {}, "response_metadata": {}}
+    let attached = server.attached(pack, &key, &attached).await?;
+    let mut kept: Vec<Value> = messages
+        .iter()
+        .map(|message| {
+            let said = attached.told(&message.said.text, message.said.attachment.as_deref());
+            one(message.said.role, &said)
         })
-    });
-    let told = value!({"data": kept.collect::<Vec<Value>>()});
+        .collect();
+    if let Some(run) = server.sessions.load(&key).await?.open_run {
+        let (key, pack) = (key.clone(), Arc::clone(pack));
+        let standing = standing(server, &Found { run, key, pack })?;
+        if let Some((question, expects)) = standing.question() {
+            kept.push(one(Role::User, &standing.message));
+            kept.push(one(
+                Role::Assistant,
+                &asked(question, expects, &standing.report.run_id),
+            ));
+        }
+    }
+    let told = value!({"data": kept});
     Ok(named(json(StatusCode::OK, &told), None, Some(&key.id())))
+}
+
+fn one(role: Role, said: &str) -> Value {
+    let kind = match role {
+        Role::User => "HumanMessage",
+        Role::Assistant => "AIMessage",
+    };
+    value!({
+        "lc": 1, "type": "constructor", "id": ["langchain_core", "messages", kind],
+        "kwargs": {"content": said, "additional_kwargs": {}, "response_metadata": {}}
+    })
 }

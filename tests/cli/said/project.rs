@@ -219,7 +219,7 @@ fn schema() {
     catalog-search       agentctl catalog search --output-format json
     catalog-show         agentctl catalog show --output-format json
     catalog-sync         agentctl catalog sync --output-format json
-    chat                 agentctl chat --output-format json
+    chat                 agentctl chat --output-format json, and agentctl answer of a turn's question
     credentials          agentctl credentials --output-format json
     diff                 agentctl diff --output-format json
     doctor               agentctl doctor --output-format json

@@ -300,3 +300,24 @@ async fn a_caller_that_leaves_stands_in_the_log_and_so_does_its_turns_end() {
     let told = line("unheard").unwrap();
     assert!(told.contains("\"outcome\":\"complete\""), "{told}");
 }
+
+#[tokio::test]
+async fn a_widget_that_is_opened_again_is_shown_what_waits_for_its_user() {
+    let desk = Desk::open().await;
+    let said = json!({"sessionId": "s", "chatInput": "which"});
+    let got = desk.post("/chat/desk", &said).await.json();
+    assert_eq!(got["expects"], "answer", "{got}");
+    let previous = json!({"sessionId": "s", "action": "loadPreviousSession"});
+    let shown = desk.post("/chat/desk", &previous).await.json();
+    let texts: Vec<&str> = (shown["data"].as_array().unwrap().iter())
+        .map(|one| one["kwargs"]["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["which", "Which colour?\n- Red\n- Blue"]);
+    let answer = json!({"sessionId": "s", "chatInput": "Red"});
+    desk.post("/chat/desk", &answer).await;
+    let shown = desk.post("/chat/desk", &previous).await.json();
+    let texts: Vec<&str> = (shown["data"].as_array().unwrap().iter())
+        .map(|one| one["kwargs"]["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(texts, ["which", "Which colour?", "red", "You said: which"]);
+}
