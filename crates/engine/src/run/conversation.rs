@@ -146,7 +146,14 @@ impl<'a> Turn<'a> {
         let id = given.question;
         let open = self.question().filter(|question| question.id == id);
         let Some(question) = open.filter(|_| !self.has_ended()).cloned() else {
-            return Err(RunError::Usage(format!("no question {id:?} is open")));
+            let open = match (self.has_ended(), self.question()) {
+                (true, _) => "the run has ended".to_owned(),
+                (false, Some(open)) => format!("it waits for {:?}", open.id),
+                (false, None) => "it waits for nobody".to_owned(),
+            };
+            return Err(RunError::Usage(format!(
+                "no question {id:?} is open: {open}"
+            )));
         };
         if question.approves.is_some() != given.approves {
             let (is, is_not) = match given.approves {
