@@ -201,7 +201,7 @@ fn session_view(log: &RunLog) -> Value {
     }
 }
 
-/// `{status, error, output, tools, away, previous}` of the last time that the step ran; an empty output when it did not.
+/// `{status, error, output, tools, away, unsure, previous}` of the last time that the step ran; an empty output when it did not.
 fn step_view(log: &RunLog, path: &str, id: &str) -> Value {
     let [last, before] = log.last_two(path, id);
     json!({
@@ -210,6 +210,7 @@ fn step_view(log: &RunLog, path: &str, id: &str) -> Value {
         "output": output_view(last),
         "tools": last.map_or_else(|| json!({}), tools_view),
         "away": last.map_or_else(|| json!({}), away_view),
+        "unsure": last.map_or_else(|| json!([]), unsure_view),
         "previous": {"output": output_view(before), "tools": before.map_or_else(|| json!({}), tools_view)},
     })
 }
@@ -245,6 +246,13 @@ fn away_view(record: &StepRecord) -> Value {
         away.map(|call| (call.tool().to_owned(), call.content().clone()))
             .collect(),
     )
+}
+
+/// The tools whose calls may have changed something, and of which nobody knows what became of it.
+fn unsure_view(record: &StepRecord) -> Value {
+    let calls = record.calls.iter();
+    let unknown = calls.filter(|call| call.status() == Some(ToolStatus::Unknown));
+    Value::Array(unknown.map(|call| call.tool().into()).collect())
 }
 
 fn calls_view(record: &StepRecord) -> Value {

@@ -7,9 +7,7 @@ use crate::flow::{AgentStep, PatchRefusal};
 use crate::pack::ToolKind;
 use crate::view::Call;
 use agentctl_base::model::ToolStatus;
-use agentctl_kit::guard::{
-    Became, Evidence, Figures, Label, label, made_up, sentences, tells_failure,
-};
+use agentctl_kit::guard::{Became, Evidence, Figures, Label, labels, made_up, tells_failure};
 use serde_json::{Map, Value};
 
 /// Longer sentences are cut where they are quoted, in characters.
@@ -37,8 +35,8 @@ impl Driver<'_> {
             message,
         };
         let mut faults = Vec::new();
-        for sentence in sentences(reply) {
-            let why = match label(sentence, &evidence) {
+        for (sentence, label) in labels(reply, &evidence) {
+            let why = match label {
                 Label::Fine => continue,
                 Label::Promise => "promises something; do it first, or leave it out",
                 Label::UnsupportedAct => {
@@ -48,7 +46,7 @@ impl Driver<'_> {
                     "tells a success, and the call for it failed or its outcome is unknown"
                 }
             };
-            let rule = label(sentence, &evidence).name();
+            let rule = label.name();
             let shown: String = sentence.trim().chars().take(SHOWN).collect();
             faults.push(refusal(
                 &format!("reply.{rule}"),

@@ -328,7 +328,7 @@ impl Sentence {
         if about(&failed) {
             return !read || told(&["again", "idiom", "news"]);
         }
-        if done.is_empty() && !read && !told(&["unchanged", "any", "cause"]) {
+        if done.is_empty() && !read && !self.admitted && !told(&["unchanged", "any", "cause"]) {
             return true;
         }
         nouns.is_empty() && done.is_empty() && told(&["idiom", "success"])

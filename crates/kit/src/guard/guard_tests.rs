@@ -49,6 +49,27 @@ fn what_is_promised_done_or_denied_in_four_languages() {
     }
 }
 
+/// A reply tells once that nobody knows what came of a call; what it says beside that passes nothing over.
+#[test]
+fn a_reply_that_tells_a_failure_need_not_tell_it_in_each_sentence() {
+    let not_made = [call("jira_create_issue", true, Became::Unknown)];
+    for reply in [
+        "I do not know whether that worked: the answer of the system was lost. Please look there before you ask for it again.",
+        "Es ist nicht bekannt, ob das funktioniert hat: die Antwort ging verloren. Bitte sehen Sie in dem System nach, bevor Sie es noch einmal verlangen.",
+        "Je ne sais pas si cela a fonctionné : la réponse du système est perdue. Vérifiez dans le système avant de le redemander.",
+        "No sé si ha funcionado: la respuesta del sistema se perdió. Compruébelo en el sistema antes de pedirlo de nuevo.",
+    ] {
+        assert_eq!(label(reply, &not_made), Label::Fine, "{reply}");
+    }
+    for reply in [
+        "The system was slow. Please look there.",
+        "I do not know whether the comment worked. The ticket is created.",
+        "Das hat nicht funktioniert. Das Ticket ist angelegt.",
+    ] {
+        assert_ne!(label(reply, &not_made), Label::Fine, "{reply}");
+    }
+}
+
 /// Sentences with the label that a person gave them: `{id, lang, sentence, evidence, label}`.
 #[test]
 fn labelled_sentences_are_judged_as_people_do() {

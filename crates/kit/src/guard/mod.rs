@@ -89,11 +89,25 @@ impl Label {
     }
 }
 
+/// What each sentence of a reply says, held against the calls of this turn. Where another one tells that something did not succeed, a
+/// sentence passes nothing over by not telling it again.
+pub fn labels<'r>(reply: &'r str, evidence: &[Evidence]) -> Vec<(&'r str, Label)> {
+    let all = sentences(reply);
+    let admitted = all.len() > 1 && tells_failure(reply);
+    let labels = all.into_iter().map(|one| {
+        let label = match is_entry(one, evidence) {
+            true => Label::Fine,
+            false => Sentence::of(one).beside(admitted).label(evidence),
+        };
+        (one, label)
+    });
+    labels.collect()
+}
+
 /// What a sentence says, held against the calls of this turn. Of several at once the worst counts.
 pub fn label(sentence: &str, evidence: &[Evidence]) -> Label {
-    let labels = sentences(sentence).into_iter();
-    let labels = labels.filter(|one| !is_entry(one, evidence));
-    let labels = labels.map(|one| Sentence::of(one).label(evidence));
+    let labels = labels(sentence, evidence).into_iter();
+    let labels = labels.map(|(_, label)| label);
     let worst = |label: &Label| match label {
         Label::Fine => 0,
         Label::UnsupportedAct => 1,
@@ -217,7 +231,7 @@ fn closing(mark: char) -> Option<char> {
 pub fn tells_failure(reply: &str) -> bool {
     sentences(reply).into_iter().any(|sentence| {
         let said = Sentence::of(sentence);
-        said.has("denied", &said.text) || said.has("failure", &said.text)
+        said.has_any(&["denied", "failure", "unsure"], &said.text)
     })
 }
 

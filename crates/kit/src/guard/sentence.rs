@@ -13,6 +13,8 @@ pub(super) struct Sentence {
     /// The sentence with its quotations.
     whole: String,
     words: Vec<&'static Words>,
+    /// Another sentence of the reply tells what did not succeed.
+    pub admitted: bool,
 }
 
 /// Kinds by which something is denied. That it went without a problem denies nothing.
@@ -33,7 +35,12 @@ impl Sentence {
             words,
             written,
             whole: sentence.to_owned(),
+            admitted: false,
         }
+    }
+
+    pub fn beside(self, admitted: bool) -> Sentence {
+        Sentence { admitted, ..self }
     }
 
     pub fn has(&self, kind: &str, text: &str) -> bool {
