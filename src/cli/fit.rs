@@ -64,7 +64,7 @@ pub fn fitted(text: &str, width: u16) -> Cow<'_, str> {
 
 fn folded(line: &str, width: usize) -> String {
     let (margin, rest) = margin(line);
-    let margin = &*shortened(margin, width * 2 / 3);
+    let margin = &*shortened(margin, width / 2 - HANGING.len());
     let mut below: String = margin.chars().map(continued).collect();
     below.push_str(HANGING);
     // A margin that leaves no room is none.
@@ -92,10 +92,10 @@ fn is_stroke(c: char) -> bool {
     matches!(c, '│' | '├' | '└' | '─')
 }
 
-/// A margin deeper than `most` columns leaves no room for words: its end, behind a mark that more belongs before it.
+/// A tree's margin of more than `most` columns leaves no room for words: its end, behind a mark that more belongs before it.
 fn shortened(margin: &str, most: usize) -> Cow<'_, str> {
     let long = margin.chars().count();
-    if long <= most {
+    if long <= most || !margin.contains(is_stroke) {
         return Cow::Borrowed(margin);
     }
     let end = margin.chars().skip(long - most + MORE.chars().count());
@@ -144,8 +144,8 @@ mod tests {
     fn a_margin_that_leaves_no_room_shows_its_end() {
         let line = format!("{}├─ Slack: Send message\n", "│  ".repeat(20));
         insta::assert_snapshot!(fitted(&line, 30), @"
-        … │  │  │  │  │  ├─ Slack:
-          Send message
+        …│  │  │  ├─ Slack: Send
+         │  │  │  │    message
         ");
         assert_eq!(fitted(&line, 200), line);
     }
