@@ -158,7 +158,7 @@ fn pull() {
     -- stderr --
     n8n: rest (--backend rest)
     error: n8n has no workflow `w2`
-    hint: `list_workflows` shows the workflows that exist
+    hint: `agentctl workflows list` shows the workflows that exist
     ");
 }
 
