@@ -2,6 +2,7 @@
 
 use super::evidence::{Claim, Evidence};
 use super::facts::{Facts, Found};
+use agentctl_base::counted::counted;
 use agentctl_base::question::Outcome;
 use agentctl_knowledge::quoted;
 use serde::Serialize;
@@ -131,8 +132,9 @@ pub(super) fn root(facts: &Facts) -> Option<Cause> {
         })),
         Outcome::Budget => {
             let most = facts.asked_models.iter().max_by_key(|(_, count)| **count);
-            let most =
-                most.map(|(step, count)| format!("; most went to {step}: {count} model calls"));
+            let most = most.map(|(step, count)| {
+                format!("; most went to {step}: {}", counted(count, "model call"))
+            });
             Some(plain(
                 Kind::Budget,
                 format!("a budget was spent: {message}{}", most.unwrap_or_default()),
@@ -231,9 +233,9 @@ fn first_finding(facts: &Facts) -> Option<Cause> {
     Some(Cause {
         kind,
         summary: format!(
-            "{}{on} stayed through {rounds} {}; {origin}: {}",
+            "{}{on} stayed through {}; {origin}: {}",
             found.code,
-            if rounds == 1 { "check" } else { "checks" },
+            counted(rounds, "check"),
             quoted(&found.message)
         ),
         code: Some(found.code.clone()),

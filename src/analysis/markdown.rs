@@ -1,6 +1,7 @@
 //! The analysis as a page for people: Markdown, every claim with its events and findings.
 
 use super::{Analysis, Effect, Evidence, Explained, History, Kind, Trends};
+use agentctl_base::counted::counted;
 use std::fmt::Write as _;
 
 /// A section of trends has no more lines than people read.
@@ -159,9 +160,9 @@ pub fn markdown(analysis: &Analysis) -> String {
     let cost = &analysis.cost;
     _ = writeln!(
         page,
-        "{} model calls, {} tool calls, {} tokens in, {} out, {}",
-        cost.model_calls,
-        cost.tool_calls,
+        "{}, {}, {} tokens in, {} out, {}",
+        counted(cost.model_calls, "model call"),
+        counted(cost.tool_calls, "tool call"),
         cost.input_tokens,
         cost.output_tokens,
         price(cost.cost_usd)
@@ -198,12 +199,17 @@ pub fn history_markdown(history: &History) -> String {
         let failed = list
             .iter()
             .filter(|e| e.error.is_some() || e.status == "error");
-        _ = writeln!(page, "{} executions, {} failed", list.len(), failed.count());
+        _ = writeln!(
+            page,
+            "{}, {} failed",
+            counted(list.len(), "execution"),
+            failed.count()
+        );
     }
     if let Some(list) = &history.versions {
-        _ = writeln!(page, "{} earlier versions", list.len());
+        _ = writeln!(page, "{}", counted(list.len(), "earlier version"));
     }
-    _ = writeln!(page, "{} changes by runs", history.changes.len());
+    _ = writeln!(page, "{} by runs", counted(history.changes.len(), "change"));
     for line in &history.unread {
         _ = writeln!(page, "- {}", plain(line));
     }
@@ -230,9 +236,9 @@ pub fn history_markdown(history: &History) -> String {
         };
         _ = writeln!(
             page,
-            "- {} · {} nodes · {}{by}",
+            "- {} · {} · {}{by}",
             plain(&version.id),
-            version.node_count,
+            counted(version.node_count, "node"),
             plain(&changed)
         );
     }
@@ -258,17 +264,17 @@ fn price(cost: Option<f64>) -> String {
 
 pub fn trends_markdown(trends: &Trends, since: &str) -> String {
     let mut page = format!(
-        "# Runs since {since}\n\n{} runs: {} complete, {} draft, {} blocked, {} open, {} other\n{} rounds of repair, {} brought new errors\n{} model calls, {} tool calls, {}\n",
-        trends.runs,
+        "# Runs since {since}\n\n{}: {} complete, {} draft, {} blocked, {} open, {} other\n{} of repair, {} brought new errors\n{}, {}, {}\n",
+        counted(trends.runs, "run"),
         trends.complete,
         trends.draft,
         trends.blocked,
         trends.open,
         trends.other,
-        trends.repairs,
+        counted(trends.repairs, "round"),
         trends.regressions,
-        trends.model_calls,
-        trends.tool_calls,
+        counted(trends.model_calls, "model call"),
+        counted(trends.tool_calls, "tool call"),
         price(trends.cost_usd)
     );
     let mut section = |title: &str, lines: Vec<String>| {
@@ -287,8 +293,11 @@ pub fn trends_markdown(trends: &Trends, since: &str) -> String {
     if trends.weeks.len() > 1 {
         let line = |w: &super::Week| {
             format!(
-                "- {}: {} runs, {} complete, {} blocked",
-                w.monday, w.runs, w.complete, w.blocked
+                "- {}: {}, {} complete, {} blocked",
+                w.monday,
+                counted(w.runs, "run"),
+                w.complete,
+                w.blocked
             )
         };
         section(
@@ -307,19 +316,21 @@ pub fn trends_markdown(trends: &Trends, since: &str) -> String {
             })
             .collect(),
     );
-    let counted = |list: &[(String, usize)]| {
+    let times = |list: &[(String, usize)]| {
         list.iter()
             .map(|(what, n)| format!("- {n} × {}", plain(what)))
             .collect()
     };
-    section("Stopped by rules", counted(&trends.stopped));
-    section("Used without a look-up", counted(&trends.gaps));
+    section("Stopped by rules", times(&trends.stopped));
+    section("Used without a look-up", times(&trends.gaps));
     section(
         "Learnings read",
         trends
             .learnings
             .iter()
-            .map(|(id, read, passed)| format!("- {id}: {passed} of {read} runs passed"))
+            .map(|(id, read, passed)| {
+                format!("- {id}: {passed} of {} passed", counted(read, "run"))
+            })
             .collect(),
     );
     page

@@ -1,5 +1,6 @@
 //! What happened, in order: what says something to a person.
 
+use agentctl_base::counted::counted;
 use agentctl_base::model::ToolStatus;
 use agentctl_engine::view::{Point, Returned, RunView};
 use serde::Serialize;
@@ -95,7 +96,10 @@ fn result(returned: &Returned) -> Option<String> {
             format!("{} changed {}", result.name, change.id())
         }
         (ToolStatus::Ok, None) if result.name == "validate_workflow" => {
-            format!("check: {} errors", number("error_count").unwrap_or(0))
+            format!(
+                "check: {}",
+                counted(number("error_count").unwrap_or(0), "error")
+            )
         }
         (ToolStatus::Failed | ToolStatus::Unknown, _) => format!("{} failed", result.name),
         _ => return None,

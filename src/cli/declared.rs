@@ -57,7 +57,7 @@ pub fn tools(
     if let Some(root) = root {
         let names: Vec<&'static str> = pack.tools.values().map(|tool| tool.id).collect();
         // Figures that cannot be read speak for no tool and against none.
-        tools = tools.counting(move || counted(&root, &names).unwrap_or_default());
+        tools = tools.counting(move || calls_of(&root, &names).unwrap_or_default());
     }
     let mut answered = tools.mocked();
     answered.retain(|mocked| !tools.is_spare(mocked.tool));
@@ -126,7 +126,7 @@ pub fn made(pack: &Pack, config: &Config, means: Means<'_>) -> Result<Tools, Cli
 }
 
 /// By tool, over the newest runs that this user's agentctl wrote. Mock answers do not count.
-pub fn counted(root: &Path, names: &[&str]) -> Result<BTreeMap<String, Calls>, CliError> {
+pub fn calls_of(root: &Path, names: &[&str]) -> Result<BTreeMap<String, Calls>, CliError> {
     let project = project::open(root)?;
     let mut runs = run::list(&project).map_err(|e| session::run_error(&e))?;
     runs.sort_by(|a, b| b.started_at.cmp(&a.started_at));

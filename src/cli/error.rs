@@ -72,6 +72,17 @@ pub struct CliError {
     pub hints: Vec<String>,
 }
 
+/// What a person types for what an agent calls: hints of a backend name tools, which are no commands.
+const TYPED: [(&str, &str); 2] = [
+    ("`list_workflows`", "`agentctl workflows list`"),
+    ("`list_versions`", "`agentctl log --workflow ID`"),
+];
+
+fn typed(hint: String) -> String {
+    let say = |hint: String, (tool, command): (&str, &str)| hint.replace(tool, command);
+    TYPED.into_iter().fold(hint, say)
+}
+
 impl CliError {
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         CliError {
@@ -87,7 +98,7 @@ impl CliError {
         Self::new(Exit::Failed, message)
     }
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        self.hints.push(typed(hint.into()));
         self
     }
     /// What no command can do without.

@@ -11,6 +11,9 @@ const NARROWEST: u16 = 20;
 /// How far a line goes on to the right of where it began.
 const HANGING: &str = "  ";
 
+/// Stands before a margin that is cut.
+const MORE: &str = "…";
+
 /// As stdout shows it.
 pub fn for_stdout(text: &str) -> Cow<'_, str> {
     on(&Term::stdout(), text)
@@ -61,6 +64,7 @@ pub fn fitted(text: &str, width: u16) -> Cow<'_, str> {
 
 fn folded(line: &str, width: usize) -> String {
     let (margin, rest) = margin(line);
+    let margin = &*shortened(margin, width / 2 - HANGING.len());
     let mut below: String = margin.chars().map(continued).collect();
     below.push_str(HANGING);
     // A margin that leaves no room is none.
@@ -86,6 +90,16 @@ fn margin(line: &str) -> (&str, &str) {
 
 fn is_stroke(c: char) -> bool {
     matches!(c, '│' | '├' | '└' | '─')
+}
+
+/// A tree's margin of more than `most` columns leaves no room for words: its end, behind a mark that more belongs before it.
+fn shortened(margin: &str, most: usize) -> Cow<'_, str> {
+    let long = margin.chars().count();
+    if long <= most || !margin.contains(is_stroke) {
+        return Cow::Borrowed(margin);
+    }
+    let end = margin.chars().skip(long - most + MORE.chars().count());
+    Cow::Owned(MORE.chars().chain(end).collect())
 }
 
 /// What stands below a character of the margin: a branch goes on to the next one.
@@ -127,6 +141,16 @@ mod tests {
     }
 
     #[test]
+    fn a_margin_that_leaves_no_room_shows_its_end() {
+        let line = format!("{}├─ Slack: Send message\n", "│  ".repeat(20));
+        insta::assert_snapshot!(fitted(&line, 30), @"
+        …│  │  │  ├─ Slack: Send
+         │  │  │  │    message
+        ");
+        assert_eq!(fitted(&line, 200), line);
+    }
+
+    #[test]
     fn colours_take_no_room() {
         let text = "\u{1b}[1mbold words\u{1b}[0m and some more";
         assert_eq!(fitted(text, 24), text);
@@ -140,13 +164,13 @@ mod tests {
         #[test]
         fn only_blanks_become_line_ends(text in "[ a-z│├└─\n]{0,200}", width in 1u16..80) {
             let words = |text: &str| -> Vec<String> {
-                let ends = |c: char| c.is_whitespace() || is_stroke(c);
+                let ends = |c: char| c.is_whitespace() || is_stroke(c) || MORE.contains(c);
                 text.split(ends).filter(|w| !w.is_empty()).map(str::to_owned).collect()
             };
             let fitted = fitted(&text, width);
             prop_assert_eq!(words(&fitted), words(&text));
             for line in fitted.lines() {
-                let (margin, rest) = margin(line);
+                let (margin, rest) = margin(line.trim_start_matches(MORE));
                 let room = usize::from(width.max(NARROWEST));
                 let is_one = !rest.trim().contains(' ');
                 prop_assert!(measure_text_width(line.trim_end()) <= room || is_one, "{margin:?} {line:?}");

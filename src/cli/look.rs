@@ -7,6 +7,7 @@ use super::plain::{plain, plain_long};
 use super::progress::Progress;
 use super::questions;
 use super::streams;
+use agentctl_base::counted::counted;
 use agentctl_base::question::{Proposal, Question};
 use agentctl_base::untrusted::prose;
 use agentctl_engine::guards::rules::LOOK;
@@ -87,7 +88,7 @@ pub fn text(proposal: &Proposal) -> String {
     if let Some(after) = workflow(proposal) {
         let nodes = after.nodes.iter().filter(|n| !n.is_sticky()).count();
         let name = style(plain(after.name())).for_stderr().bold();
-        out.push_str(&format!("\n{name} ({nodes} nodes)\n\n"));
+        out.push_str(&format!("\n{name} ({})\n\n", counted(nodes, "node")));
         out.push_str(&tree(&after, Some(Catalog::embedded())));
         out.push('\n');
         out.push_str(&changes(proposal));

@@ -5,6 +5,7 @@ use super::output::Output;
 pub use super::plain::{plain, plain_long};
 use super::spinner::spinner;
 use super::streams;
+use agentctl_base::counted::counted;
 use agentctl_base::model::{ToolCall, ToolStatus};
 use agentctl_base::question::AnsweredBy;
 use agentctl_engine::store::event::{Change, Event, MutationExpectation, Record, Weighed};
@@ -186,9 +187,9 @@ fn names_of(tools: &[Weighed]) -> String {
 /// What became of a workflow.
 fn changed_line(change: &Change) -> String {
     let what = match (&change.before, &change.after) {
-        (None, Some(_)) => format!("made, {} nodes", change.size),
+        (None, Some(_)) => format!("made, {}", counted(change.size, "node")),
         (_, None) => "deleted".to_owned(),
-        _ => format!("written, {} nodes", change.size),
+        _ => format!("written, {}", counted(change.size, "node")),
     };
     let mark = style("✓").for_stderr().green();
     format!("    {mark} {}: {what}", plain(change.id()))
@@ -221,8 +222,9 @@ pub fn line(event: &Event) -> Option<String> {
         } => Some(intent_line(role, call, expect.as_ref())),
         Event::ToolFinished { result, .. } => Some(tool_line(result)),
         Event::SnapshotTaken { resource, size, .. } => Some(format!(
-            "    snapshot of {} ({size} nodes)",
-            plain(&resource.id)
+            "    snapshot of {} ({})",
+            plain(&resource.id),
+            counted(size, "node")
         )),
         Event::QuestionAsked { question, .. } => Some(format!(
             "    {} {}{}",
@@ -268,10 +270,10 @@ pub fn line(event: &Event) -> Option<String> {
             tokens_after,
             ..
         } => Some(format!(
-            "    {} {}'s conversation: {} old results shortened, about {tokens_before} tokens → {tokens_after}",
+            "    {} {}'s conversation: {} shortened, about {tokens_before} tokens → {tokens_after}",
             style("↧").for_stderr().dim(),
             plain(agent),
-            calls.len()
+            counted(calls.len(), "old result")
         )),
         Event::ToolsOffered {
             agent,
@@ -287,8 +289,9 @@ pub fn line(event: &Event) -> Option<String> {
             plain(&names_of(tools))
         )),
         Event::CallsTurnedAway { rule, count, .. } => Some(format!(
-            "    {} {count} calls turned away in all: {}",
+            "    {} {} turned away in all: {}",
             style("✗").for_stderr().red(),
+            counted(count, "call"),
             plain(rule)
         )),
         Event::Said {
@@ -436,10 +439,10 @@ fn findings_line(patch: &serde_json::Map<String, Value>) -> Option<String> {
     let status = report.get("status")?.as_str()?;
     let count = |key: &str| report.get(key).and_then(Value::as_u64);
     let mut text = format!(
-        "    qa: {}, {} errors, {} warnings",
+        "    qa: {}, {}, {}",
         plain(status),
-        count("error_count")?,
-        count("warning_count").unwrap_or(0)
+        counted(count("error_count")?, "error"),
+        counted(count("warning_count").unwrap_or(0), "warning")
     );
     if let Some(cycle) = report.get("cycle").and_then(Value::as_u64) {
         text.push_str(&format!(" (cycle {cycle})"));

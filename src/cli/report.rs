@@ -6,6 +6,7 @@ mod draft;
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::questions;
 use crate::cli::words::lost;
+use agentctl_base::counted::counted;
 use agentctl_base::question::Outcome;
 use agentctl_base::untrusted::{self, prose};
 use agentctl_engine::policy::Grants;
@@ -42,9 +43,9 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
     }
     if let (Some(built), Some((document, catalog))) = (&made.workflow, workflow) {
         out.push_str(&format!(
-            "{} ({} nodes)\n\n",
+            "{} ({})\n\n",
             style(plain(&built.name)).bold(),
-            built.node_count
+            counted(built.node_count, "node")
         ));
         out.push_str(&agentctl_n8n::tree::tree(document, Some(catalog)));
         out.push('\n');
@@ -160,10 +161,14 @@ fn checked(report: &RunReport, made: &Built, out: &mut String) {
         None => "node types and versions, ",
     };
     out.push_str(&format!(
-        "checked: structure, {versions}parameters, connections, expressions: {} errors, {} warnings{}\n",
-        qa.error_count,
-        qa.warning_count,
-        if qa.cycle > 1 { format!(" (after {} QA cycles)", qa.cycle) } else { String::new() }
+        "checked: structure, {versions}parameters, connections, expressions: {}, {}{}\n",
+        counted(qa.error_count, "error"),
+        counted(qa.warning_count, "warning"),
+        if qa.cycle > 1 {
+            format!(" (after {} QA cycles)", qa.cycle)
+        } else {
+            String::new()
+        }
     ));
     if let Some(whose) = &made.node_facts {
         out.push_str(&format!(

@@ -2,6 +2,7 @@
 //! of changes, and, in a log, what a running run does not show: models, rules, costs, decisions of the flow.
 
 use crate::cli::progress::{line, plain, plain_long};
+use agentctl_base::counted::counted;
 use agentctl_base::decision::Decision;
 use agentctl_base::question::Outcome;
 use agentctl_engine::run::{By, Made, Numbering};
@@ -95,9 +96,9 @@ fn change_line(made: &Made) -> String {
         (By::Outside, _, None) => "was deleted by somebody else".to_owned(),
         (By::Outside, None, _) => "was created by somebody else".to_owned(),
         (By::Outside, _, _) => "was changed by somebody else".to_owned(),
-        (_, None, Some(_)) => format!("created, {} nodes", change.size),
+        (_, None, Some(_)) => format!("created, {}", counted(change.size, "node")),
         (_, _, None) => "deleted".to_owned(),
-        _ => format!("now {} nodes", change.size),
+        _ => format!("now {}", counted(change.size, "node")),
     };
     format!("      {number}: {id} {what}")
 }
@@ -149,8 +150,7 @@ fn whole(event: &Event) -> Option<String> {
             let usage = &answer.usage;
             let calls = match answer.tool_calls.len() {
                 0 => String::new(),
-                1 => ", wants 1 tool call".to_owned(),
-                n => format!(", wants {n} tool calls"),
+                n => format!(", wants {}", counted(n, "tool call")),
             };
             let tokens = match usage.input_tokens + usage.output_tokens {
                 0 => String::new(),
@@ -216,9 +216,9 @@ fn whole(event: &Event) -> Option<String> {
             messages,
             ..
         } => Some(dim(format!(
-            "    a turn of {}, {} messages before it",
+            "    a turn of {}, {} before it",
             plain(conversation),
-            messages.len()
+            counted(messages.len(), "message")
         ))),
         Event::Cleared {
             fields, messages, ..

@@ -76,7 +76,7 @@ fn a_new_pack_loads_talks_and_holds_what_its_dialogues_say() {
         (ran.code, ran.stdout.as_str()),
         (
             0,
-            "helpdesk: 1 flows, 1 agents, 1 files of data: no mistakes, 0 warnings\n"
+            "helpdesk: 1 flow, 1 agent, 1 data file: no mistakes, 0 warnings\n"
         )
     );
     let ran = project.run(&["packs", "test", "helpdesk"]);
@@ -84,7 +84,7 @@ fn a_new_pack_loads_talks_and_holds_what_its_dialogues_say() {
         (ran.code, ran.stdout.as_str()),
         (
             0,
-            "packs/helpdesk/tests/first.yaml: 2 dialogues, 11 of 11\n11 of 11 expectations hold in 2 dialogues\n"
+            "packs/helpdesk/tests/first.yaml: 2 dialogues, 11 of 11\n2 dialogues: 11 of 11 expectations met\n"
         )
     );
     let ran = project.run(&[
@@ -166,7 +166,7 @@ fn what_does_not_hold_is_told_with_its_place_to_people_and_to_ci() {
         turn 1, "Good morning": asked does not hold: Good morning
         turn 1, "Good morning": tool_calls does not hold: 
         turn 1, "Good morning": outcome does not hold: complete
-    4 of 10 expectations hold in 2 dialogues
+    2 dialogues: 4 of 10 expectations met
     "#);
     let xml = std::fs::read_to_string(report).unwrap();
     for part in [

@@ -1,4 +1,4 @@
-//! The gallery of the documentation: twelve requests, each with the picture of what is built, what is not, and what is left to do.
+//! The gallery of the documentation: twelve requests, each with the picture and the page of what is built, what is not, and what is left to do.
 //! All of it is written by this test, so that it stays true.
 
 use super::support::Project;
@@ -21,8 +21,11 @@ const REQUESTS: [&str; 12] = [
 ];
 const AGAIN: &str = "RENEW_GALLERY=1 cargo test --test cli gallery";
 
-/// What is kept of a request: the lines of its section, and its picture if something was built.
-fn drawn(number: usize, request: &str) -> (String, Option<String>) {
+/// The forms in which `agentctl show` draws what was built: the picture, and the page with its findings and its tree.
+const FORMS: [&str; 2] = ["svg", "html"];
+
+/// What is kept of a request: the lines of its section, and in each form what was built, if anything was.
+fn drawn(number: usize, request: &str) -> (String, Vec<(String, String)>) {
     let project = Project::new();
     let json = ["--output-format", "json", "build", "--yes", request];
     let told = project.run(&json).json();
@@ -39,14 +42,16 @@ fn drawn(number: usize, request: &str) -> (String, Option<String>) {
         });
         words.collect()
     };
-    let picture = told["workflow"]["file"].as_str().map(|file| {
-        let ran = project.run(&["show", file, "--format", "svg"]);
-        assert_eq!(ran.code, 0, "{request}: {}", ran.stderr);
-        ran.stdout
-    });
-    if picture.is_some() {
+    let mut made = Vec::new();
+    if let Some(file) = told["workflow"]["file"].as_str() {
+        for form in FORMS {
+            let ran = project.run(&["show", file, "--format", form]);
+            assert_eq!(ran.code, 0, "{request}: {}", ran.stderr);
+            made.push((format!("{number:02}.{form}"), ran.stdout));
+        }
         let name = told["workflow"]["name"].as_str().unwrap();
         writeln!(text, "![{name}]({number:02}.svg)\n").unwrap();
+        writeln!(text, "[The page]({number:02}.html) of it.\n").unwrap();
     }
     writeln!(text, "Ends as **{}**.", told["outcome"].as_str().unwrap()).unwrap();
     for (head, list) in [
@@ -58,20 +63,20 @@ fn drawn(number: usize, request: &str) -> (String, Option<String>) {
             writeln!(text, "- {head}: {}", item.trim_start_matches(": ")).unwrap();
         }
     }
-    (text, picture)
+    (text, made)
 }
 
 #[test]
 fn the_gallery_shows_what_is_built_today() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/gallery");
     let mut page = format!(
-        "# Gallery\n\nTwelve requests as the offline planner reads them today: what is built, what is not, and what is left to you. Each is `agentctl build --yes \"…\"` and `agentctl show FILE --format svg`; `{AGAIN}` writes this page.\n"
+        "# Gallery\n\nTwelve requests as the offline planner reads them today: what is built, what is not, and what is left to you. Each is `agentctl build --yes \"…\"` and `agentctl show FILE --format svg`, or `html` for its page with the findings; `{AGAIN}` writes this page.\n"
     );
     let mut made = Vec::new();
     for (number, request) in (1..).zip(REQUESTS) {
-        let (text, picture) = drawn(number, request);
+        let (text, drawn) = drawn(number, request);
         page += &text;
-        made.extend(picture.map(|svg| (format!("{number:02}.svg"), svg)));
+        made.extend(drawn);
     }
     made.push(("README.md".to_owned(), page));
     if std::env::var_os("RENEW_GALLERY").is_some() {

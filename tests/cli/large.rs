@@ -292,7 +292,7 @@ fn a_pruned_run_takes_its_text_with_it() {
     let both = texts(&project);
     assert_eq!(both.len(), 2, "{both:?}");
     let told = project.run(&["runs", "prune", "--keep", "2"]);
-    let would = "would go: 1 runs, 0 results, 1 versions of workflows, 1 whole texts of large ones";
+    let would = "would go: 1 run, 0 results, 1 version of workflows, 1 whole texts of large ones";
     assert!(told.stdout.starts_with(would), "{}", told.stdout);
     assert_eq!(texts(&project), both);
     let done = project.run(&["runs", "prune", "--keep", "2", "--yes"]);

@@ -58,7 +58,7 @@ const OWN_WORDS: [(&str, &str, &str); 8] = [
 ];
 
 /// The texts in a Rust source, without comments and without the tests inside it.
-fn texts(source: &str) -> Vec<String> {
+pub(super) fn texts(source: &str) -> Vec<String> {
     let source = source
         .split_once("#[cfg(test)]\nmod tests {")
         .map_or(source, |(production, _)| production);
@@ -104,7 +104,7 @@ fn texts(source: &str) -> Vec<String> {
     found
 }
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();

@@ -78,19 +78,19 @@ fn its_runs_are_its_users_and_whole() {
     insta::assert_snapshot!(told(&project, &["usage"]), @"
     $ agentctl usage
     run 20261122-122243-5ead52
-    agent             calls    input   cached   output      cost
-    researcher            0        0        0        0         -
-    architect             1        0        0        0   $0.0000
+    agent             calls   input  cached   output     cost
+    researcher            0       0       0        0        -
+    architect             1       0       0        0  $0.0000
 
-    phase             calls    input   cached   output      cost
-    clarification         1        0        0        0   $0.0000
+    phase             calls   input  cached   output     cost
+    clarification         1       0       0        0  $0.0000
 
-    model             calls    input   cached   output      cost
-    offline               1        0        0        0   $0.0000
-    total                 1        0        0        0   $0.0000
+    model             calls   input  cached   output     cost
+    offline               1       0       0        0  $0.0000
+    total                 1       0       0        0  $0.0000
 
-    tool              calls   not ok           ≈tokens
-    search_learnings      1        0                72
+    tool              calls  not ok          ≈tokens
+    search_learnings      1       0               72
     --- exit code 0
     ");
     // A run whose folder lay elsewhere is foreign: without its user's home nothing of this holds.
@@ -149,14 +149,14 @@ fn each_run_is_analyzed_and_its_learnings_are_read() {
     nothing to mend
     --- exit code 0
     ");
-    insta::assert_snapshot!(told(&project, &["learnings", "stats"]), @r"
+    insta::assert_snapshot!(told(&project, &["learnings", "stats"]), @"
     $ agentctl learnings stats
     2 active entries, 0 retired
     LEARNINGS-INDEX.md: 80 tokens (what an agent reads first), 0 pages
     LEARNINGS.md: 300 tokens
     9 runs
     L-001 n8n/unknown-version on slack: the checker's likely fix is right: read by 2 runs: 2 passed, 0 blocked
-    1 active entries were read by no run
+    read by no run: 1 active entry
     --- exit code 0
     ");
     // Accepted once, the proposal of the blocked run is not written again.
@@ -255,7 +255,7 @@ fn the_killed_run_is_settled_and_ends() {
     └─ Post · slack (message, post, #returns, new order)
 
     file: workflows/orders.json (imports into n8n as it is)
-    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
+    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warning
     not checked: it was not executed (no step of the run executed it)
       warning n8n/credential [Post] still to connect: Slack API
     in place of the built-in pack: agents/policy.yaml
@@ -265,7 +265,7 @@ fn the_killed_run_is_settled_and_ends() {
     run 20261122-122243-5ead52 waits for an answer; it is kept, `agentctl resume 20261122-122243-5ead52` goes on with it
         ✓ orders: written, 2 nodes
     ▶ validate
-        qa: pass, 0 errors, 1 warnings (cycle 1)
+        qa: pass, 0 errors, 1 warning (cycle 1)
     ▶ test
     ▶ complete
     --- exit code 0

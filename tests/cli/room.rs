@@ -71,7 +71,7 @@ fn old_results_are_shortened_on_the_wire_and_in_a_replay() {
         (&json!("architect"), &json!(3))
     );
     assert!(
-        ran.stderr.contains("1 old results shortened"),
+        ran.stderr.contains("1 old result shortened"),
         "{}",
         ran.stderr
     );

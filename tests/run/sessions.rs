@@ -170,7 +170,7 @@ fn a_session_is_a_run_that_is_listed_shown_and_verified() {
     );
     let report = show(&shop.project, &shop.pack, &run.run_id, &mut |_| ()).unwrap();
     assert_eq!((report.stage.as_str(), report.exit_code), ("session", 0));
-    assert_eq!(report.message, "the session ended: 2 calls, 1 changes");
+    assert_eq!(report.message, "the session ended: 2 calls, 1 change");
     assert_eq!(built(&report).workflow.unwrap().id, "orders");
     let verified = verify(&shop.project, &parse, &run.run_id).unwrap();
     assert_eq!((verified.records, verified.shorter_than_state), (13, None));

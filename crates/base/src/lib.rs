@@ -3,6 +3,7 @@
 //! Pure: no IO, no clock, no environment. Knows nothing of n8n, flows and agents.
 
 pub mod canonical;
+pub mod counted;
 pub mod decision;
 pub mod foreign;
 pub mod lazy_regex;

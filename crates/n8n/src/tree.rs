@@ -7,6 +7,7 @@ use super::{
     workflow::{Link, Node, Workflow},
 };
 use crate::workflow::short_type;
+use agentctl_base::counted::counted;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
@@ -59,7 +60,7 @@ pub fn tree(workflow: &Workflow, catalog: Option<&Catalog>) -> String {
     }
     let left = view.by_name.len().saturating_sub(seen.len());
     if left > 0 {
-        text.push_str(&format!("… and {left} more nodes\n"));
+        text.push_str(&format!("… and {}\n", counted(left, "more node")));
     }
     text
 }

@@ -5,6 +5,7 @@ use crate::scene::{Drawn, LINE, Note, Scene, Shape};
 use crate::wires::{self, Label, Wire, number};
 use crate::words;
 use crate::{Subject, TooLarge};
+use agentctl_base::counted::counted;
 use agentctl_n8n::{Finding, Severity};
 
 /// The look of every picture, in one style sheet.
@@ -90,8 +91,10 @@ fn described(scene: &Scene<'_>, findings: &[Finding]) -> String {
     let count = |wanted| findings.iter().filter(|f| f.severity == wanted).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     format!(
-        "{} nodes, {errors} errors, {warnings} warnings",
-        scene.nodes.len()
+        "{}, {}, {}",
+        counted(scene.nodes.len(), "node"),
+        counted(errors, "error"),
+        counted(warnings, "warning")
     )
 }
 
@@ -286,7 +289,10 @@ fn legend(subject: Subject<'_>, scene: &Scene<'_>) -> Vec<(Option<Severity>, Str
         .checked_sub(MOST_FINDINGS)
         .filter(|more| *more > 0)
     {
-        lines.push((None, format!("{more} more findings: agentctl qa")));
+        lines.push((
+            None,
+            format!("{}: agentctl qa", counted(more, "more finding")),
+        ));
     }
     if scene.notes_left > 0 {
         let notes = scene.notes_left;

@@ -2,6 +2,7 @@
 
 use crate::page::{self, Page, lines, text};
 use crate::{Style, Subject, TooLarge, svg};
+use agentctl_base::counted::counted;
 use agentctl_n8n::{Finding, Severity, tree::tree};
 
 /// The whole file.
@@ -12,7 +13,7 @@ pub fn workflow_page(subject: Subject<'_>) -> Result<String, TooLarge> {
     let picture = svg(subject, Style::OnPage)?;
     out.push(&page::figure(
         &picture,
-        &format!("{nodes} nodes, from left to right"),
+        &format!("{}, from left to right", counted(nodes, "node")),
     ));
     out.section("Findings", &findings(subject.findings));
     let tree = lines(&tree(workflow, Some(subject.catalog)));

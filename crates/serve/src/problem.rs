@@ -1,6 +1,7 @@
 //! Errors of the server, each as one `application/problem+json` (RFC 9457): what happened, to what, what to do next.
 
 use crate::answer::{Answer, whole};
+use agentctl_base::counted::counted;
 use agentctl_engine::pack::Fault;
 use agentctl_engine::run::RunError;
 use agentctl_engine::store::StoreError;
@@ -90,8 +91,8 @@ impl Problem {
         let mut problem = Problem::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             format!(
-                "{count} field{} of the body {} not fit",
-                plural(count),
+                "{} of the body {} not fit",
+                counted(count, "field"),
                 if count == 1 { "does" } else { "do" }
             ),
         );
@@ -145,10 +146,6 @@ impl Problem {
         }
         answer
     }
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 /// The last part of a problem's type: the status in words.

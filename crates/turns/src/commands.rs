@@ -1,6 +1,7 @@
 //! Messages that the program answers by itself: they begin with a slash, and no model is asked.
 
 use super::{Host, TurnError, TurnReply};
+use agentctl_base::counted::counted;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{self, Turn};
 use agentctl_sessions::{Finish, Message, NewMessage, Role, Session};
@@ -127,7 +128,10 @@ fn compact(session: &Session, messages: &[Message]) -> Done {
     match standing.saturating_sub(kept.len()) {
         0 => Done::saying("There is nothing to forget: the conversation is short.".to_owned()),
         gone => Done {
-            answer: format!("{gone} older messages were forgotten; what was collected stays."),
+            answer: format!(
+                "Forgotten: {}; what was collected stays.",
+                counted(gone, "older message")
+            ),
             kept: Some((session.state.clone(), kept)),
         },
     }
@@ -162,10 +166,10 @@ fn logged(host: &Host<'_>, messages: &[Message]) -> String {
     let shown = runs.iter().skip(runs.len().saturating_sub(LOGGED));
     let line = |run: &&str| match run::report(host.project, host.pack, run) {
         Ok(report) => format!(
-            "{run}  {}  {} model calls, {} tool calls",
+            "{run}  {}  {}, {}",
             report.outcome.name(),
-            report.usage.model_calls,
-            report.usage.tool_calls
+            counted(report.usage.model_calls, "model call"),
+            counted(report.usage.tool_calls, "tool call")
         ),
         Err(error) => format!("{run}  {error}"),
     };
@@ -184,5 +188,12 @@ fn used(host: &Host<'_>, messages: &[Message]) -> String {
             tokens += report.usage.input_tokens + report.usage.output_tokens;
         }
     }
-    format!("{turns} turns, {model_calls} model calls, {tool_calls} tool calls, {tokens} tokens")
+    [
+        (turns, "turn"),
+        (model_calls, "model call"),
+        (tool_calls, "tool call"),
+        (tokens, "token"),
+    ]
+    .map(|(count, thing)| counted(count, thing))
+    .join(", ")
 }

@@ -8,6 +8,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::runtime;
 use crate::cli::session::Session;
+use agentctl_base::counted::counted;
 use agentctl_n8n_tools::N8n;
 use agentctl_n8n_tools::accepted::NotKept;
 use agentctl_n8n_tools::backend::{BackendError, Stored};
@@ -68,7 +69,7 @@ pub fn accept(root: &Path, args: &AcceptArgs, out: &Output) -> Result<Exit, CliE
     let nodes = n8n.outline(&now.workflow).total();
     out.answer(
         Exit::Complete,
-        || format!("accepted: losses of {} are counted from its {nodes} nodes of now\n", plain(&now.id.0)),
+        || format!("accepted: losses of {} are counted from its {} of now\n", plain(&now.id.0), counted(nodes, "node")),
         || {
             json!({
                 "workflow_id": now.id,

@@ -5,6 +5,7 @@ use crate::cli::folder_trust;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
+use agentctl_base::counted::counted;
 use agentctl_engine::pack::Pack;
 use clap::Subcommand;
 use console::style;
@@ -58,10 +59,10 @@ pub fn agents(root: &Path, command: &AgentsCommand, out: &Output) -> Result<Exit
                 Exit::Complete,
                 || {
                     format!(
-                        "{} ({}, at most {} turns)\n{}\ntools it may use: {}\nskills: {}\nfrom: {}\n\n{}\n",
+                        "{} ({}, at most {})\n{}\ntools it may use: {}\nskills: {}\nfrom: {}\n\n{}\n",
                         style(&found.name).bold(),
                         found.tier.name(),
-                        found.max_turns,
+                        counted(found.max_turns, "turn"),
                         plain_long(&found.description),
                         pack.policy.allowed_tools(name).join(", "),
                         found.skills.join(", "),
@@ -80,7 +81,7 @@ pub fn agents(root: &Path, command: &AgentsCommand, out: &Output) -> Result<Exit
         }
         AgentsCommand::Check => out.answer(
             Exit::Complete,
-            || format!("{} agents, {} skills, flow {}: no mistakes, {} warnings\n", pack.agents.len(), pack.skills.len(), pack.flow.name, pack.warnings.len()),
+            || format!("{}, {}, flow {}: no mistakes, {}\n", counted(pack.agents.len(), "agent"), counted(pack.skills.len(), "skill"), pack.flow.name, counted(pack.warnings.len(), "warning")),
             || json!({"agents": pack.agents.len(), "skills": pack.skills.len(), "warnings": pack.warnings}),
         ),
     }

@@ -12,6 +12,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session::{self, Session};
 use crate::cli::{runtime, streams};
+use agentctl_base::counted::counted;
 use agentctl_engine::pack::{Pack, Taken, is_name};
 use agentctl_engine::run::Budgets;
 use agentctl_n8n_tools::tools::WORKFLOW;
@@ -253,8 +254,10 @@ impl Chat<'_> {
             let count = self.sessions.load(self.key).await;
             let count = count.map_or(0, |session| session.message_count());
             self.out.note(&format!(
-                "{}, conversation {:?} ({count} messages); /help, /quit",
-                self.session.pack.manifest.title, self.key.conversation
+                "{}, conversation {:?} ({}); /help, /quit",
+                self.session.pack.manifest.title,
+                self.key.conversation,
+                counted(count, "message")
             ));
             if count == 0 {
                 let joined = Submit {

@@ -17,6 +17,7 @@ use crate::cli::session;
 use crate::cli::settings;
 use crate::pack;
 use crate::trust::{CATALOG, Since, Standing};
+use agentctl_base::counted::counted;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run;
 use agentctl_host::home::variable;
@@ -225,9 +226,9 @@ fn pack_check(name: &str, loaded: Result<Pack, CliError>) -> Check {
                 name.as_str(),
                 status,
                 format!(
-                    "{} agents ({own} of this project), {} skills, flow {}",
-                    pack.agents.len(),
-                    pack.skills.len(),
+                    "{} ({own} of this project), {}, flow {}",
+                    counted(pack.agents.len(), "agent"),
+                    counted(pack.skills.len(), "skill"),
                     pack.flow.name
                 ),
             );
@@ -529,10 +530,10 @@ fn servers(root: &Path, out: &Output) -> Result<Vec<Check>, CliError> {
                 "mcp",
                 Status::Ok,
                 format!(
-                    "{} ({}): {server}, protocol {protocol}, {} tools",
+                    "{} ({}): {server}, protocol {protocol}, {}",
                     status.name,
                     status.transport,
-                    tools.len()
+                    counted(tools.len(), "tool")
                 ),
             ),
             ProbeOutcome::Failed(error) => {

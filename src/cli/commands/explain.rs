@@ -6,6 +6,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::layout::words;
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
+use agentctl_base::counted::counted;
 use agentctl_planner::account::Fate;
 use agentctl_planner::explain::{Explanation, Said, explanation};
 use clap::Args;
@@ -40,8 +41,10 @@ pub fn text(explained: &Explanation) -> String {
     }
     let mut out = words(explained.words.iter().map(row));
     out.push_str(&format!(
-        "\n{} of {} parts built, {} % of the words' weight explained\n",
-        explained.built, explained.parts, explained.percent
+        "\n{} of {} built, {} % of the words' weight explained\n",
+        explained.built,
+        counted(explained.parts, "part"),
+        explained.percent
     ));
     if !explained.clauses.is_empty() {
         out.push_str("\nread as:\n");

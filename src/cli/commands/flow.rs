@@ -4,6 +4,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
 use crate::cli::output::Output;
 use crate::cli::session;
+use agentctl_base::counted::counted;
 use agentctl_engine::flow;
 use clap::Subcommand;
 use serde_json::json;
@@ -40,7 +41,7 @@ pub fn flow(root: &Path, command: &FlowCommand, out: &Output) -> Result<Exit, Cl
             let steps = pack.flow.steps_of_all().len();
             out.answer(
                 Exit::Complete,
-                || format!("flow {}: {steps} steps{}, no mistakes\n", pack.flow.name, stages(&pack.flow)),
+                || format!("flow {}: {}{}, no mistakes\n", pack.flow.name, counted(steps, "step"), stages(&pack.flow)),
                 || json!({"flow": pack.flow.name, "steps": steps, "stages": pack.flow.stages, "warnings": pack.warnings}),
             )
         }

@@ -4,12 +4,14 @@
 use super::runs::{not_yours, tell_uncounted};
 use crate::cli::args::{ModelOptions, OutputFormat};
 use crate::cli::error::{CliError, Exit};
+use crate::cli::fit;
 use crate::cli::output::{Output, write_to_reader};
 use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::timeline::{Detail, Timeline, history_line, outcome};
+use agentctl_base::counted::counted;
 use agentctl_base::question::Outcome;
 use agentctl_engine::run::{self, Made, Numbering, RunUsage};
 use agentctl_engine::store::{Event, Held, Project, ProjectLock, Record, Tail};
@@ -192,7 +194,7 @@ fn show(
     match out.format {
         OutputFormat::Text => {
             let text = timeline.lines(record);
-            Ok(text.is_empty() || write_to_reader(text.as_bytes())?)
+            Ok(text.is_empty() || write_to_reader(fit::for_stdout(&text).as_bytes())?)
         }
         _ if record.seq < since => Ok(true),
         OutputFormat::StreamJson => write_to_reader(format!("{}\n", record.line()).as_bytes()),
@@ -238,11 +240,11 @@ fn footer(run_id: &str, gathered: &Gathered, ended: Option<&str>) -> String {
     let mut text = format!(
         "{}\n",
         style(format!(
-            "run {}: {state}; {} records, {} model calls, {} tool calls{tokens}{cost}",
+            "run {}: {state}; {}, {}, {}{tokens}{cost}",
             plain(run_id),
-            gathered.seen,
-            usage.model_calls,
-            usage.tool_calls
+            counted(gathered.seen, "record"),
+            counted(usage.model_calls, "model call"),
+            counted(usage.tool_calls, "tool call")
         ))
         .bold()
     );

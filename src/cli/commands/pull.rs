@@ -8,6 +8,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::runtime;
 use crate::cli::session::Session;
+use agentctl_base::counted::counted;
 use agentctl_engine::toolset::Difference;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::WorkflowId;
@@ -129,7 +130,7 @@ fn all(
                     }
                 }
             }
-            text.push_str(&format!("{} workflows\n", ended.len()));
+            text.push_str(&format!("{}\n", counted(ended.len(), "workflow")));
             text
         },
         || {
@@ -259,7 +260,8 @@ impl Pulled {
         let name = plain(stored.workflow.name());
         let file = style(self.file.display()).bold();
         format!(
-            "{diff}{file}: {what} ({name}, {nodes} nodes, `{}`)\n",
+            "{diff}{file}: {what} ({name}, {}, `{}`)\n",
+            counted(nodes, "node"),
             stored.id
         )
     }

@@ -13,6 +13,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::{Progress, plain};
 use crate::cli::runtime;
 use crate::cli::session::Session;
+use agentctl_base::counted::counted;
 use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::{self, Answering};
 use agentctl_engine::toolset::Difference;
@@ -117,7 +118,10 @@ pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError
                 }
             }
             let failed = ended.iter().filter(|(_, pushed)| pushed.is_err()).count();
-            text.push_str(&format!("{} files, {failed} not pushed\n", ended.len()));
+            text.push_str(&format!(
+                "{}, {failed} not pushed\n",
+                counted(ended.len(), "file")
+            ));
             text
         },
         || {

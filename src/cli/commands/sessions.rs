@@ -7,6 +7,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::{project, runtime, session};
 use crate::pack::NoPack;
+use agentctl_base::counted::counted;
 use agentctl_engine::nearest::nearest;
 use agentctl_host::files::{read_given_text, write_atomic};
 use agentctl_sessions::{
@@ -207,11 +208,11 @@ impl Kept<'_> {
                             None => "",
                         };
                         format!(
-                            "{}  {}  {}, {} messages, {}{open}\n",
+                            "{}  {}  {}, {}, {}{open}\n",
                             s.id,
                             style(plain(&s.key.conversation)).bold(),
                             plain(&s.key.pack),
-                            s.messages,
+                            counted(s.messages, "message"),
                             when(s.updated)
                         )
                     };
@@ -233,11 +234,11 @@ impl Kept<'_> {
             Exit::Complete,
             || {
                 let mut text = format!(
-                    "{} ({}), pack {}, {} messages, last used {}\n",
+                    "{} ({}), pack {}, {}, last used {}\n",
                     style(plain(&key.conversation)).bold(),
                     session.id,
                     plain(&key.pack),
-                    messages.len(),
+                    counted(messages.len(), "message"),
                     when(session.updated)
                 );
                 for (name, value) in &session.state {
@@ -285,7 +286,7 @@ impl Kept<'_> {
         cleared.map_err(|e| session_error(&e))?;
         self.out.answer(
             Exit::Complete,
-            || format!("cleared: {gone} messages and what was collected are gone; the journals of its runs stay until `agentctl sessions delete`\n"),
+            || format!("cleared: {} and what was collected are gone; the journals of its runs stay until `agentctl sessions delete`\n", counted(gone, "message")),
             || json!({"session_id": session.id, "messages": gone}),
         )
     }
@@ -323,9 +324,9 @@ impl Kept<'_> {
             exit,
             || {
                 let mut text = format!(
-                    "erased: {} messages, {} runs. What its runs handed on (files in memory/requests, calls of services) stays\n",
-                    messages,
-                    runs.len()
+                    "erased: {}, {}. What its runs handed on (files in memory/requests, calls of services) stays\n",
+                    counted(messages, "message"),
+                    counted(runs.len(), "run")
                 );
                 for what in &left {
                     text += &format!("could not be erased: {}\n", plain_long(what));
@@ -348,9 +349,9 @@ impl Kept<'_> {
             Exit::Complete,
             || {
                 format!(
-                    "{} is yours: its {} messages and what it collected count from now on\n",
+                    "{} is yours: its {} and what it collected count from now on\n",
                     plain(&key.conversation),
-                    session.message_count()
+                    counted(session.message_count(), "message")
                 )
             },
             || json!(session),
@@ -397,7 +398,7 @@ impl Kept<'_> {
         };
         self.out.answer(
             Exit::Complete,
-            || format!("{count} messages were written to {}\n", plain(&to)),
+            || format!("written to {}: {}\n", plain(&to), counted(count, "message")),
             || json!({"messages": count, "to": to}),
         )
     }
@@ -413,9 +414,9 @@ impl Kept<'_> {
         let session = self.loaded(&key).await?;
         if session.message_count() > 0 {
             return Err(CliError::usage(format!(
-                "the conversation {:?} has {} messages already; nothing was imported",
+                "the conversation {:?} has {} already; nothing was imported",
                 args.session,
-                session.message_count()
+                counted(session.message_count(), "message")
             ))
             .hint("choose another name, or clear it first"));
         }
@@ -452,9 +453,16 @@ impl Kept<'_> {
         self.out.answer(
             Exit::Complete,
             || {
-                let mut text = format!("{count} messages were read into {}\n", plain(&args.session));
+                let mut text = format!(
+                    "read into {}: {}\n",
+                    plain(&args.session),
+                    counted(count, "message")
+                );
                 if left_out > 0 {
-                    text += &format!("{left_out} rows were neither a person's nor an assistant's words and were left out\n");
+                    text += &format!(
+                        "left out: {}, neither a person's nor an assistant's words\n",
+                        counted(left_out, "row")
+                    );
                 }
                 text
             },

@@ -7,6 +7,7 @@ use crate::cli::output::{Output, write_bytes};
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::session::Session;
 use crate::cli::{catalog_file, runtime, settings};
+use agentctl_base::counted::counted;
 use agentctl_n8n::{Finding, Severity, Workflow, catalog::Catalog, tree::tree};
 use agentctl_n8n_tools::backend::{BackendError, BackendErrorKind};
 use agentctl_n8n_tools::sync;
@@ -227,10 +228,11 @@ fn told_of(one: &Shown, tree: &str) -> String {
     let nodes = one.workflow.nodes.iter().filter(|n| !n.is_sticky()).count();
     let count = |wanted| one.findings.iter().filter(|f| f.severity == wanted).count();
     format!(
-        "{} ({nodes} nodes)\n\n{tree}\n{} errors, {} warnings\n",
+        "{} ({})\n\n{tree}\n{}, {}\n",
         style(plain(one.workflow.name())).bold(),
-        count(Severity::Error),
-        count(Severity::Warning)
+        counted(nodes, "node"),
+        counted(count(Severity::Error), "error"),
+        counted(count(Severity::Warning), "warning")
     )
 }
 

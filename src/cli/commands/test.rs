@@ -11,6 +11,7 @@ use crate::cli::plain::plain;
 use crate::cli::progress::plain_long;
 use crate::cli::runtime;
 use crate::cli::session::Session;
+use agentctl_base::counted::counted;
 use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::Answering;
 use agentctl_n8n::rehearsal::Case;
@@ -142,7 +143,7 @@ fn answer(out: &Output, stored: &Stored, told: &[(String, Value)]) -> Result<Exi
             for what in &left {
                 text.push_str(&format!("{}\n", plain_long(what.as_str().unwrap_or_default())));
             }
-            text.push_str(&format!("{}: {passed} of {count} cases passed\n", style(plain(stored.workflow.name())).bold()));
+            text.push_str(&format!("{}: {passed} of {} passed\n", style(plain(stored.workflow.name())).bold(), counted(count, "case")));
             text
         },
         || {

@@ -6,6 +6,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::session;
+use agentctl_base::counted::counted;
 use agentctl_engine::run::{self, RunUsage, UsageReport};
 use clap::Args;
 use indexmap::IndexMap;
@@ -32,8 +33,8 @@ pub fn usage(root: &Path, args: &UsageArgs, out: &Output) -> Result<Exit, CliErr
     )
 }
 
-/// The least width of each column; the figures' columns with the blanks before them.
-const WIDTHS: [u16; 6] = [14, 7, 9, 9, 9, 10];
+/// The least width of each column; the figures' columns with the blanks before them: 60 columns hold names of 19 characters.
+const WIDTHS: [u16; 6] = [14, 7, 8, 8, 9, 9];
 
 fn text(report: &UsageReport) -> String {
     let mut rows: Vec<[String; 6]> = Vec::new();
@@ -62,7 +63,10 @@ fn text(report: &UsageReport) -> String {
         ));
     }
     if report.retries > 0 {
-        text.push_str(&format!("\nasked again: {} times\n", report.retries));
+        text.push_str(&format!(
+            "\nasked again: {}\n",
+            counted(report.retries, "time")
+        ));
     }
     text
 }

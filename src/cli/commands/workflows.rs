@@ -12,6 +12,7 @@ use crate::cli::plain::plain;
 use crate::cli::progress::Progress;
 use crate::cli::runtime;
 use crate::cli::session::Session;
+use agentctl_base::counted::counted;
 use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::{self, Answering};
 use agentctl_n8n_tools::backend::{ExecutionQuery, ListQuery, list_all};
@@ -106,7 +107,7 @@ fn list(root: &Path, tag: Option<&str>, active: bool, out: &Output) -> Result<Ex
             true => "no workflows\n".to_owned(),
             false => layout::words(found.iter().map(|one| {
                 let state = if one.active { "active" } else { "inactive" };
-                let nodes = format!("{} nodes", one.node_count);
+                let nodes = counted(one.node_count, "node");
                 [plain(&one.id.0), plain(&one.name), state.to_owned(), nodes]
             })),
         },

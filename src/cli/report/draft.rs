@@ -1,6 +1,7 @@
 //! The head of a draft's report: how much of the request is built, and the phrases that were not understood, where they stand.
 
 use crate::cli::progress::plain;
+use agentctl_base::counted::counted;
 use agentctl_base::untrusted::prose;
 use agentctl_engine::run::RunReport;
 use agentctl_n8n_tools::report::{Built, MOST_QUOTED};
@@ -23,7 +24,10 @@ pub(super) fn told(report: &RunReport, made: &Built, out: &mut String) {
             out.push_str(&format!("  {}\n", prose(&plain(line))));
         }
         if let Some(rest) = lines.len().checked_sub(MOST_LINES).filter(|rest| *rest > 0) {
-            out.push_str(&format!("  {rest} more paragraphs: --output-format json\n"));
+            out.push_str(&format!(
+                "  {}: --output-format json\n",
+                counted(rest, "more paragraph")
+            ));
         }
     }
     out.push('\n');

@@ -123,11 +123,11 @@ fn catalog_build_sync_and_diff() {
     ./n8n-catalog.bin: n8n 2.39.4, 1 node types (1 that agentctl does not know by itself)
     it counts once this folder is trusted: agentctl trust
     ");
-    insta::assert_snapshot!(project.said("catalog diff embedded project"), @r"
+    insta::assert_snapshot!(project.said("catalog diff embedded project"), @"
     exit code 0
     acme.noOp
       + type added : Acme
-    1 workflows use 1 types and versions: 1 changes, 0 of them may break a workflow
+    1 workflow with 1 type-version pair: 1 change, 0 of them may break a workflow
     ");
     insta::assert_snapshot!(project.said("catalog diff embedded nowhere.bin"), @r"
     exit code 1
@@ -146,9 +146,9 @@ fn pull() {
     hint: name one in .mcp.json, or with --backend; `agentctl n8n up --write-mcp` starts one to develop against
     ");
     let n8n = Server::new(orders());
-    insta::assert_snapshot!(on(&project, &n8n, "pull w1"), @r"
+    insta::assert_snapshot!(on(&project, &n8n, "pull w1"), @"
     exit code 0
-    ./workflows/orders.json: written (Orders, 1 nodes, `w1`)
+    ./workflows/orders.json: written (Orders, 1 node, `w1`)
     -- stderr --
     n8n: rest (--backend rest)
     ");
@@ -158,7 +158,7 @@ fn pull() {
     -- stderr --
     n8n: rest (--backend rest)
     error: n8n has no workflow `w2`
-    hint: `list_workflows` shows the workflows that exist
+    hint: `agentctl workflows list` shows the workflows that exist
     ");
 }
 

@@ -39,11 +39,11 @@ fn packs() {
     "#);
     insta::assert_snapshot!(project.said("packs check"), @"
     exit code 0
-    assistant: 8 flows, 8 agents, 1 files of data: no mistakes, 0 warnings
-    front-door: 1 flows, 6 agents, 3 files of data: no mistakes, 0 warnings
-    n8n-builder: 1 flows, 5 agents, 0 files of data: no mistakes, 0 warnings
-    n8n-copilot: 5 flows, 6 agents, 1 files of data: no mistakes, 0 warnings
-    research: 7 flows, 5 agents, 2 files of data: no mistakes, 0 warnings
+    assistant: 8 flows, 8 agents, 1 data file: no mistakes, 0 warnings
+    front-door: 1 flow, 6 agents, 3 data files: no mistakes, 0 warnings
+    n8n-builder: 1 flow, 5 agents, 0 data files: no mistakes, 0 warnings
+    n8n-copilot: 5 flows, 6 agents, 1 data file: no mistakes, 0 warnings
+    research: 7 flows, 5 agents, 2 data files: no mistakes, 0 warnings
     ");
     project.write(
         "packs/front-door/data/teams.yaml",
@@ -95,11 +95,11 @@ fn one_turn_and_what_is_kept_of_it() {
     ");
     insta::assert_snapshot!(project.said("sessions export ann --to ann.json"), @"
     exit code 0
-    0 messages were written to ann.json
+    written to ann.json: 0 messages
     ");
     insta::assert_snapshot!(project.said("sessions import front-door bob --from ann.json"), @"
     exit code 0
-    0 messages were read into bob
+    read into bob: 0 messages
     ");
     insta::assert_snapshot!(project.said("sessions adopt ann"), @"
     exit code 0
@@ -140,7 +140,7 @@ fn a_pack_of_ones_own() {
     insta::assert_snapshot!(project.said("packs test desk"), @"
     exit code 0
     packs/desk/tests/first.yaml: 2 dialogues, 11 of 11
-    11 of 11 expectations hold in 2 dialogues
+    2 dialogues: 11 of 11 expectations met
     -- stderr --
     the pack is this folder's own: packs/desk/agents/helper.md, packs/desk/agents/offline.yaml, packs/desk/agents/policy.yaml, packs/desk/agents/turn.flow.yaml, packs/desk/data/texts.yaml, packs/desk/pack.yaml, packs/desk/skills/house-rules/SKILL.md
     ");

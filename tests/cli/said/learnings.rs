@@ -74,13 +74,13 @@ fn entries() {
 #[test]
 fn keeping_them() {
     let project = Project::new();
-    insta::assert_snapshot!(project.said("learnings stats"), @r"
+    insta::assert_snapshot!(project.said("learnings stats"), @"
     exit code 0
     0 active entries, 0 retired
     LEARNINGS-INDEX.md: 19 tokens (what an agent reads first), 0 pages
     LEARNINGS.md: 0 tokens
     0 runs
-    0 active entries were read by no run
+    read by no run: 0 active entries
     ");
     insta::assert_snapshot!(project.said("learnings index"), @r"
     exit code 0
@@ -94,9 +94,9 @@ fn keeping_them() {
     nothing to mend
     ");
     project.write("notes.md", "## L-042: Labels are lists\n\nProblem: a label is refused\nCause: it is a list\nSolution: write a list\n");
-    insta::assert_snapshot!(project.said("learnings import notes.md"), @r"
+    insta::assert_snapshot!(project.said("learnings import notes.md"), @"
     exit code 0
-    1 entries imported, 0 were there already
+    1 entry imported, 0 there already
     L-042: Labels are lists
     ");
     insta::assert_snapshot!(project.said("learnings import nowhere.md"), @r"

@@ -45,7 +45,7 @@ fn build() {
        └─ Slack: Send message · slack (message, post, #sales, ={{ JSON.stringify($json.body, null…)
 
     file: workflows/orders-over-100-eur-to-slack.json (imports into n8n as it is)
-    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
+    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warning
     not checked: it was not executed (the embedded backend cannot execute workflows: not executed)
       warning n8n/credential [Slack: Send message] still to connect: Slack API
     still yours to do:
@@ -59,7 +59,7 @@ fn build() {
     ▶ build
         ✓ orders-over-100-eur-to-slack: made, 3 nodes
     ▶ validate
-        qa: pass, 0 errors, 1 warnings (cycle 1)
+        qa: pass, 0 errors, 1 warning (cycle 1)
     ▶ test
     ▶ complete
     "#);
@@ -210,7 +210,7 @@ fn status_runs_approvals_and_usage() {
        └─ Slack: Send message · slack (message, post, #sales, ={{ JSON.stringify($json.body, null…)
 
     file: workflows/orders-over-100-eur-to-slack.json (imports into n8n as it is)
-    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
+    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warning
     not checked: it was not executed (the embedded backend cannot execute workflows: not executed)
       warning n8n/credential [Slack: Send message] still to connect: Slack API
     still yours to do:
@@ -269,11 +269,11 @@ fn status_runs_approvals_and_usage() {
     [TIME]     qa → get_workflow workflow_id=orders-over-100-eur-to-slack view=review
     [TIME]     ✓ get_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, node_count: 3
     [TIME]   qa_loop[1]/validate
-    [TIME]     qa: pass, 0 errors, 1 warnings (cycle 1)
+    [TIME]     qa: pass, 0 errors, 1 warning (cycle 1)
     [TIME] ▶ test
     [TIME] ▶ complete
 
-    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warnings
+    checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warning
     not checked: it was not executed (the embedded backend cannot execute workflows: not executed)
       warning n8n/credential [Slack: Send message] still to connect: Slack API
     still yours to do:
@@ -312,30 +312,30 @@ fn status_runs_approvals_and_usage() {
     insta::assert_snapshot!(project.said("usage"), @"
     exit code 0
     run [RUN]
-    agent              calls    input   cached   output      cost
-    researcher             2        0        0        0   $0.0000
-    architect              2        0        0        0   $0.0000
-    builder                2        0        0        0   $0.0000
-    qa                     1        0        0        0   $0.0000
+    agent              calls   input  cached   output     cost
+    researcher             2       0       0        0  $0.0000
+    architect              2       0       0        0  $0.0000
+    builder                2       0       0        0  $0.0000
+    qa                     1       0       0        0  $0.0000
 
-    phase              calls    input   cached   output      cost
-    clarification          1        0        0        0   $0.0000
-    research               2        0        0        0   $0.0000
-    decision               1        0        0        0   $0.0000
-    build                  2        0        0        0   $0.0000
-    validate               1        0        0        0   $0.0000
+    phase              calls   input  cached   output     cost
+    clarification          1       0       0        0  $0.0000
+    research               2       0       0        0  $0.0000
+    decision               1       0       0        0  $0.0000
+    build                  2       0       0        0  $0.0000
+    validate               1       0       0        0  $0.0000
 
-    model              calls    input   cached   output      cost
-    offline                7        0        0        0   $0.0000
-    total                  7        0        0        0   $0.0000
+    model              calls   input  cached   output     cost
+    offline                7       0       0        0  $0.0000
+    total                  7       0       0        0  $0.0000
 
-    tool               calls   not ok           ≈tokens
-    search_learnings       1        0                27
-    list_workflows         1        0                 7
-    search_nodes           1        0                64
-    create_workflow        1        0                91
-    validate_workflow      1        0               157
-    get_workflow           1        0               304
+    tool               calls  not ok          ≈tokens
+    search_learnings       1       0               27
+    list_workflows         1       0                7
+    search_nodes           1       0               64
+    create_workflow        1       0               91
+    validate_workflow      1       0              157
+    get_workflow           1       0              304
     ");
     insta::assert_snapshot!(project.said("usage no-such-run"), @r#"
     exit code 2
@@ -430,7 +430,7 @@ fn log() {
       79  [TIME]   qa_loop[1]/test: skipped
       80  [TIME]   qa_loop[1]/tried: skipped
       81  [TIME]     program wrote qa_report
-                       qa: pass, 0 errors, 1 warnings (cycle 1)
+                       qa: pass, 0 errors, 1 warning (cycle 1)
       82  [TIME]   qa_loop[1]/failed: stopped
       83  [TIME]   qa_loop: left
       84  [TIME]   understood: passed

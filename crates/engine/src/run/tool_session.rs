@@ -25,6 +25,7 @@ use crate::{
     store::{Event, Journal, ProjectLock, Record, StateFile, StoreError, event::JOURNAL_VERSION},
     view::RunView,
 };
+use agentctl_base::counted::counted;
 use agentctl_base::{
     BoxFuture,
     foreign::split_foreign,
@@ -443,12 +444,15 @@ impl ToolSession {
             .tell(&mut session_run, &serving.terms.role)?;
         let view = &session_run.recorder.view;
         let mut message = format!(
-            "the session ended: {} calls, {} changes",
-            view.usage.tool_calls,
-            view.standing().count()
+            "the session ended: {}, {}",
+            counted(view.usage.tool_calls, "call"),
+            counted(view.standing().count(), "change")
         );
         if view.turned_away > 0 {
-            message.push_str(&format!(", {} calls turned away", view.turned_away));
+            message.push_str(&format!(
+                ", {} turned away",
+                counted(view.turned_away, "call")
+            ));
         }
         session_run.record(
             Event::RunEnded {

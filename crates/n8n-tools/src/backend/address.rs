@@ -70,7 +70,7 @@ pub fn path_of(id: &WorkflowId) -> BackendResult<PathBuf> {
             id.0.escape_debug()
         ))
         .with_hint(
-            "`list_workflows` shows the ids; a path is relative to the project and ends in .json",
+            "an id is a workflow's own word; a path is relative to the project and ends in .json",
         ))
     };
     let text = id.0.as_str();

@@ -125,7 +125,7 @@ impl EmbeddedBackend {
             .collect();
         near.sort_by(|a, b| b.0.total_cmp(&a.0));
         let hint = match near.first() {
-            Some((_, known)) => format!("did you mean `{known}`? `list_workflows` shows them all"),
+            Some((_, known)) => format!("did you mean `{known}`? they are the files of {FOLDER}/"),
             None => self.what_there_is(),
         };
         BackendError::not_found(format!("there is no workflow `{id}` ({})", path.display()))

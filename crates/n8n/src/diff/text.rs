@@ -3,6 +3,7 @@
 use super::pieces::{Pieces, Window};
 use super::{Aspect, EdgeRef, NodeChange, ValueChange, WorkflowDiff};
 use crate::workflow::Workflow;
+use agentctl_base::counted::counted;
 use serde_json::Value;
 use std::fmt;
 
@@ -83,15 +84,11 @@ impl fmt::Display for WorkflowDiff {
             writeln!(
                 f,
                 "~ {} moved on the canvas",
-                nodes(self.nodes_changed.len())
+                counted(self.nodes_changed.len(), "node")
             )?;
         }
         Ok(())
     }
-}
-
-fn nodes(count: usize) -> String {
-    format!("{count} node{}", if count == 1 { "" } else { "s" })
 }
 
 fn write_node_change(f: &mut fmt::Formatter<'_>, change: &NodeChange) -> fmt::Result {

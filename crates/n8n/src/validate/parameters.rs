@@ -16,6 +16,7 @@ use crate::{
     },
     finding::Severity,
 };
+use agentctl_base::counted::counted;
 use serde_json::Value;
 
 const CODE: &str = "n8n/parameter";
@@ -354,16 +355,23 @@ impl<'a> Issues<'a> {
         let value = self.value(&group.name, base);
         let count = value.and_then(Value::as_array).map_or(0, Vec::len);
         let options = &property.type_options;
-        let fields = |n: u32| format!("{n} field{}", if n == 1 { "" } else { "s" });
         if let Some(least) = options.min_required_fields.filter(|n| count < *n as usize) {
-            let message = format!("{} needs at least {}", label(property), fields(least));
+            let message = format!(
+                "{} needs at least {}",
+                label(property),
+                counted(least, "field")
+            );
             self.add(spot, message);
         }
         if let Some(most) = options
             .max_allowed_fields
             .filter(|n| *n > 0 && count > *n as usize)
         {
-            let message = format!("{} takes at most {}", label(property), fields(most));
+            let message = format!(
+                "{} takes at most {}",
+                label(property),
+                counted(most, "field")
+            );
             self.add(spot, message);
         }
         let Some(value) = value else { return Ok(()) };

@@ -143,7 +143,7 @@ async function standing(run) {
   const [words, look] = stands(told);
   const facts = [["stands", words, look], ["pack", told.pack], ["conversation", told.session_id]];
   if (told.message) facts.push(["why", told.message]);
-  facts.push(["used", `${told.usage.model_calls} calls of models, ${told.usage.tool_calls} calls of tools`]);
+  facts.push(["used", `model calls: ${told.usage.model_calls}, tool calls: ${told.usage.tool_calls}`]);
   at("facts").replaceChildren(...facts.flatMap(([name, value, look]) => {
     const said = element("dd");
     said.append(element("span", value, look ? { class: look } : {}));

@@ -9,6 +9,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::runtime;
 use crate::cli::session::Session;
+use agentctl_base::counted::counted;
 use agentctl_base::model::{AgentTask, Message, ModelRequest};
 use agentctl_base::untrusted;
 use agentctl_engine::agent::{Contract, system_prompt, task_message};
@@ -95,8 +96,8 @@ async fn versions(
     let heads = backend.versions(id).await?;
     if heads.len() > VERSIONS {
         unread.push(format!(
-            "{} older versions were not compared",
-            heads.len() - VERSIONS
+            "not compared: {}",
+            counted(heads.len() - VERSIONS, "older version")
         ));
     }
     let mut list = Vec::new();

@@ -3,6 +3,7 @@
 use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
+use agentctl_base::counted::counted;
 use agentctl_n8n::catalog::{Catalog, Change, changes};
 use clap::Args;
 use console::style;
@@ -150,8 +151,10 @@ fn text(found: &[Change], files: usize, used: usize) -> String {
     }
     let breaking = found.iter().filter(|c| c.what.breaks()).count();
     out.push_str(&format!(
-        "{files} workflows use {used} types and versions: {} changes, {breaking} of them may break a workflow\n",
-        found.len()
+        "{} with {}: {}, {breaking} of them may break a workflow\n",
+        counted(files, "workflow"),
+        counted(used, "type-version pair"),
+        counted(found.len(), "change")
     ));
     out
 }

@@ -5,6 +5,7 @@ use crate::cli::args::FailOn;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
+use agentctl_base::counted::counted;
 use agentctl_base::untrusted;
 use agentctl_engine::store::Project;
 use agentctl_knowledge::{ENTRIES, FOLDER, INDEX, Learning, Learnings, Level, Remark, Use, tokens};
@@ -89,10 +90,11 @@ pub fn stats(project: &Project, learnings: &Learnings, out: &Output) -> Result<E
         Exit::Complete,
         || {
             let mut text = format!(
-                "{active} active entries, {} retired\n{INDEX}: {first} tokens (what an agent reads first), {} pages\n{ENTRIES}: {whole} tokens\n{} runs\n",
+                "{}, {} retired\n{INDEX}: {first} tokens (what an agent reads first), {}\n{ENTRIES}: {whole} tokens\n{}\n",
+                counted(active, "active entry"),
                 entries.len() - active,
-                index.pages.len(),
-                uses.runs,
+                counted(index.pages.len(), "page"),
+                counted(uses.runs, "run"),
             );
             for (entry, of) in &used {
                 text.push_str(&format!("{} {}: {}\n", entry.id, plain(&entry.title), helped(*of)));
@@ -104,7 +106,7 @@ pub fn stats(project: &Project, learnings: &Learnings, out: &Output) -> Result<E
                 text.push_str(&format!("{} {}: {}\n", pattern.id, plain(&pattern.title), helped(uses.of(&pattern.id))));
             }
             let unread = entries.iter().filter(|e| e.is_active() && uses.of(&e.id).read == 0);
-            text.push_str(&format!("{} active entries were read by no run\n", unread.count()));
+            text.push_str(&format!("read by no run: {}\n", counted(unread.count(), "active entry")));
             text
         },
         || {

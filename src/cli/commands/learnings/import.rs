@@ -4,6 +4,7 @@ use super::told::{today, told};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
+use agentctl_base::counted::counted;
 use agentctl_knowledge::{Imported, Learnings};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -37,8 +38,8 @@ pub fn import(learnings: &Learnings, file: &Path, out: &Output) -> Result<Exit, 
 fn imported(file: &Path, done: &Imported) -> String {
     let (known, new): (Vec<_>, Vec<_>) = done.entries.iter().partition(|e| e.known);
     let mut text = format!(
-        "{} entries imported, {} were there already\n",
-        new.len(),
+        "{} imported, {} there already\n",
+        counted(new.len(), "entry"),
         known.len()
     );
     for entry in new {
@@ -50,7 +51,10 @@ fn imported(file: &Path, done: &Imported) -> String {
         text.push_str(&format!("{}{was}: {}\n", entry.id, plain(&entry.title)));
     }
     if !done.unread.is_empty() {
-        text.push_str(&format!("\n{} places to look at:\n", done.unread.len()));
+        text.push_str(&format!(
+            "\n{} to look at:\n",
+            counted(done.unread.len(), "place")
+        ));
     }
     for (line, what) in &done.unread {
         text.push_str(&format!("{}:{line}: {}\n", file.display(), plain(what)));

@@ -12,6 +12,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::project;
+use agentctl_base::counted::counted;
 use agentctl_base::untrusted;
 use agentctl_engine::store::Project;
 use agentctl_knowledge::{KnowledgeError, Learning, Learnings, Query};
@@ -214,7 +215,7 @@ fn search(
                     let of = uses.of(&line.id);
                     let helped = match of.read {
                         0 => String::new(),
-                        n => format!("  ({} of {n} runs passed)", of.passed),
+                        n => format!("  ({} of {} passed)", of.passed, counted(n, "run")),
                     };
                     format!("{} {}{helped}\n", style(&line.id).bold(), plain_long(&line.text))
                 })

@@ -2,6 +2,7 @@
 
 use crate::analysis::used_in;
 use crate::cli::error::{CliError, Exit};
+use agentctl_base::counted::counted;
 use agentctl_engine::store::{Project, StoreError};
 use agentctl_host::files::{Found, read_own};
 use agentctl_knowledge::{KnowledgeError, Use, Uses};
@@ -46,8 +47,8 @@ pub fn helped(of: Use) -> String {
     match of.read {
         0 => "read by no run yet".to_owned(),
         n => format!(
-            "read by {n} {}: {} passed, {} blocked",
-            if n == 1 { "run" } else { "runs" },
+            "read by {}: {} passed, {} blocked",
+            counted(n, "run"),
             of.passed,
             of.blocked
         ),

@@ -9,6 +9,7 @@ use crate::cli::folder_trust;
 use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::session;
+use agentctl_base::counted::counted;
 use agentctl_engine::flow;
 use agentctl_engine::pack::Pack;
 use clap::Subcommand;
@@ -185,12 +186,12 @@ fn check(root: &Path, name: Option<&str>, out: &Output) -> Result<Exit, CliError
         || {
             let lines = sound.iter().map(|pack| {
                 let mut line = format!(
-                    "{}: {} flows, {} agents, {} files of data: no mistakes, {} warnings\n",
+                    "{}: {}, {}, {}: no mistakes, {}\n",
                     pack.manifest.name,
-                    pack.flows.len(),
-                    pack.agents.len(),
-                    pack.data.len(),
-                    pack.warnings.len()
+                    counted(pack.flows.len(), "flow"),
+                    counted(pack.agents.len(), "agent"),
+                    counted(pack.data.len(), "data file"),
+                    counted(pack.warnings.len(), "warning")
                 );
                 for warning in &pack.warnings {
                     line += &format!("  {}\n", plain_long(warning));

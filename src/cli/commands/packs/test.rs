@@ -9,6 +9,7 @@ use crate::cli::progress::plain_long;
 use crate::cli::runtime;
 use crate::cli::session::{self, Elsewhere};
 use crate::dialogues::{self, Dialogue, DialogueFile, NotPlayed, Played, Stage};
+use agentctl_base::counted::counted;
 use agentctl_engine::pack::TestFile;
 use agentctl_engine::run::Cancel;
 use agentctl_host::files::{read_given_text, write_atomic};
@@ -242,7 +243,7 @@ fn tell(ran: &[Ran], args: &TestArgs, out: &Output) -> Result<Exit, CliError> {
         exit,
         || {
             let mut text: String = ran.iter().map(of_file).collect();
-            text += &format!("{held} of {count} expectations hold in {dialogues} dialogues\n");
+            text += &format!("{}: {held} of {} met\n", counted(dialogues, "dialogue"), counted(count, "expectation"));
             text
         },
         || {
@@ -262,9 +263,9 @@ fn of_file(ran: &Ran) -> String {
     let count: usize = ran.played.iter().map(|one| one.all().count()).sum();
     let failed: usize = ran.played.iter().map(Played::failed).sum();
     let mut text = format!(
-        "{}: {} dialogues, {} of {count}\n",
+        "{}: {}, {} of {count}\n",
         style(plain_long(&ran.file)).bold(),
-        ran.played.len(),
+        counted(ran.played.len(), "dialogue"),
         count - failed
     );
     for one in ran.played.iter().filter(|one| one.failed() > 0) {

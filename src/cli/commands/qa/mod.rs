@@ -13,6 +13,7 @@ use crate::cli::bar::Bar;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::{catalog_file, settings};
+use agentctl_base::counted::counted;
 use agentctl_host::files::{read_given_text, write_atomic};
 use agentctl_n8n::finding::Finding;
 use agentctl_qa::baseline::{Baseline, Known};
@@ -88,8 +89,8 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
             .map_err(|e| CliError::failed(e.to_string()))?;
         summary.failed = false; // what is found now is known from now on
         out.note(&format!(
-            "{} findings are the baseline now: {}",
-            drawn.len(),
+            "the baseline is now {}: {}",
+            counted(drawn.len(), "finding"),
             file.display()
         ));
     }

@@ -4,6 +4,7 @@ use super::args::{QaArgs, Report};
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::plain::{plain, plain_long};
+use agentctl_base::counted::counted;
 use agentctl_base::untrusted;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::finding::{Finding, Severity};
@@ -101,7 +102,7 @@ pub fn text(files: &[Checked], summary: &Summary, args: &QaArgs) -> String {
         out.push('\n');
     }
     if !summary.skipped.is_empty() {
-        let files = count(summary.skipped.len(), "JSON file");
+        let files = counted(summary.skipped.len(), "JSON file");
         out.push_str(&format!("{files} without nodes skipped (no workflows)\n"));
     }
     for waiver in &summary.expired_waivers {
@@ -116,11 +117,11 @@ pub fn text(files: &[Checked], summary: &Summary, args: &QaArgs) -> String {
         }
     }
     let mut totals = vec![
-        count(summary.files, "workflow"),
+        counted(summary.files, "workflow"),
         format!("{} clean", summary.clean),
     ];
-    totals.push(count(summary.errors, "error"));
-    totals.push(count(summary.warnings, "warning"));
+    totals.push(counted(summary.errors, "error"));
+    totals.push(counted(summary.warnings, "warning"));
     for (number, what) in [
         (summary.infos, "for information"),
         (summary.known, "in the baseline"),
@@ -139,7 +140,7 @@ pub fn text(files: &[Checked], summary: &Summary, args: &QaArgs) -> String {
     {
         out.push_str(&format!(
             "{} of the baseline {} gone; --write-baseline takes them out\n",
-            count(gone, "finding"),
+            counted(gone, "finding"),
             if gone == 1 { "is" } else { "are" }
         ));
     }
@@ -150,10 +151,6 @@ pub fn text(files: &[Checked], summary: &Summary, args: &QaArgs) -> String {
         out.push_str("no workflow is staged\n");
     }
     out
-}
-
-fn count(number: usize, what: &str) -> String {
-    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn coloured(diff: &str) -> String {

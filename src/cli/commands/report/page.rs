@@ -4,6 +4,7 @@ use super::{Told, drawable};
 use crate::analysis::Moment;
 use crate::cli::report as words;
 use crate::cli::timeline::outcome;
+use agentctl_base::counted::counted;
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_engine::redact::Redactor;
@@ -73,9 +74,9 @@ fn head(told: &Told) -> String {
         (
             "used",
             format!(
-                "{} calls of models, {} calls of tools, {}",
-                used.model_calls,
-                used.tool_calls,
+                "{}, {}, {}",
+                counted(used.model_calls, "model call"),
+                counted(used.tool_calls, "tool call"),
                 text(&price(&used))
             ),
         ),
@@ -184,7 +185,11 @@ fn picture(when: &str, document: &Document, told: &Told, redactor: &Redactor) ->
     match svg(subject, Style::OnPage) {
         Ok(picture) => figure(
             &picture,
-            &format!("{when}: {}, {} nodes", workflow.name(), document.size),
+            &format!(
+                "{when}: {}, {}",
+                workflow.name(),
+                counted(document.size, "node")
+            ),
         ),
         Err(why) => format!(
             "<p><span class=\"warning\">{when}:</span> {}</p>\n",
@@ -199,8 +204,10 @@ fn checked(told: &Told) -> Option<String> {
     let qa = made.qa_report?;
     let class = if qa.error_count > 0 { "error" } else { "good" };
     let mut part = format!(
-        "<p><span class=\"{class}\">{} errors, {} warnings</span>, cycle {}.</p>\n",
-        qa.error_count, qa.warning_count, qa.cycle
+        "<p><span class=\"{class}\">{}, {}</span>, cycle {}.</p>\n",
+        counted(qa.error_count, "error"),
+        counted(qa.warning_count, "warning"),
+        qa.cycle
     );
     let section = told.report.sections.get(QA_REPORT);
     let findings = section

@@ -11,6 +11,7 @@ use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::timeline::outcome;
 use crate::cli::words::{LISTED, in_words};
+use agentctl_base::counted::counted;
 use agentctl_engine::run::{self, Adoption, Answered, Touched};
 use agentctl_n8n_tools::tools::LET_ACT;
 use console::style;
@@ -97,8 +98,9 @@ fn page(found: &Adoption) -> String {
     let mut lines: Vec<String> = Vec::new();
     if let Some(foreign) = &found.foreign {
         lines.push(format!(
-            "run {}: {} records, {foreign}",
-            found.run_id, found.records
+            "run {}: {}, {foreign}",
+            found.run_id,
+            counted(found.records, "record")
         ));
     }
     lines.push(format!("  it says of itself: {}", plain(&found.request)));

@@ -9,6 +9,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::timeline::{Detail, Timeline, standing};
 use crate::cli::{project, report, session};
+use agentctl_base::counted::counted;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{self, RunReport, Verified};
 use agentctl_engine::store::{Foreign, Project};
@@ -170,14 +171,14 @@ fn verify(project: &Project, run: Option<&str>, out: &Output) -> Result<Exit, Cl
 fn verified(id: &str, v: &Verified) -> String {
     let mut text = match &v.foreign {
         None => format!(
-            "{} {id}: {} records, the chain is whole",
+            "{} {id}: {}, the chain is whole",
             style("✓").green(),
-            v.records
+            counted(v.records, "record")
         ),
         Some(foreign) => format!(
-            "{} {id}: {} records, chain whole, author unknown: {foreign}",
+            "{} {id}: {}, chain whole, author unknown: {foreign}",
             style("!").yellow(),
-            v.records
+            counted(v.records, "record")
         ),
     };
     if let Some(bytes) = v.torn_bytes {

@@ -5,6 +5,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
+use agentctl_base::counted::counted;
 use agentctl_engine::run::{self, Kept, PruneTerms, Pruned};
 use clap::Args;
 use serde_json::json;
@@ -70,10 +71,10 @@ fn text(pruned: &Pruned, removed: bool) -> String {
         bytes => format!("{} MB", bytes / 1_000_000),
     };
     let mut text = format!(
-        "{what}: {} runs, {} results, {} versions of workflows{}; {size}\n",
-        pruned.runs.len(),
-        pruned.results.len(),
-        pruned.versions,
+        "{what}: {}, {}, {} of workflows{}; {size}\n",
+        counted(pruned.runs.len(), "run"),
+        counted(pruned.results.len(), "result"),
+        counted(pruned.versions, "version"),
         match pruned.texts {
             0 => String::new(),
             texts => format!(", {texts} whole texts of large ones"),

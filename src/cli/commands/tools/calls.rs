@@ -7,6 +7,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::runtime::block_on;
 use crate::cli::session::load_pack;
+use agentctl_base::counted::counted;
 use agentctl_engine::pack::ToolKind;
 use agentctl_host::home;
 use agentctl_tools::{Came, Given, Tools};
@@ -244,7 +245,7 @@ fn told(played: &[Played], out: &Output) -> Result<Exit, CliError> {
                     text += &format!("    {}\n", plain_long(fault));
                 }
             }
-            text + &format!("{} calls, {wrong} wrong, {left_out} left out\n", played.len())
+            text + &format!("{}, {wrong} wrong, {left_out} left out\n", counted(played.len(), "call"))
         },
         || {
             let all = played.iter().map(|one| json!({"tool": one.tool, "name": one.name, "ok": one.faults.as_ref().map(Vec::is_empty), "faults": one.faults}));

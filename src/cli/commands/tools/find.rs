@@ -1,9 +1,10 @@
 //! `agentctl tools discover` and `tools stats`: which tool fits a need, and what came of the tools' calls in this project's runs.
 
 use super::made;
-use crate::cli::declared::counted;
+use crate::cli::declared::calls_of;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
+use agentctl_base::counted::counted;
 use agentctl_engine::pack::DeclaredTool;
 use agentctl_tools::{Scored, ranked, wilson};
 use clap::Args;
@@ -29,7 +30,7 @@ pub struct DiscoverArgs {
 pub(super) fn stats(root: &Path, out: &Output) -> Result<Exit, CliError> {
     let (pack, _) = made(root, out)?;
     let names: Vec<&str> = pack.tools.keys().map(String::as_str).collect();
-    let calls = counted(root, &names)?;
+    let calls = calls_of(root, &names)?;
     let of = |name: &str| calls.get(name).copied().unwrap_or_default();
     out.answer(
         Exit::Complete,
@@ -37,8 +38,8 @@ pub(super) fn stats(root: &Path, out: &Output) -> Result<Exit, CliError> {
             let lines = names.iter().map(|name| {
                 let calls = of(name);
                 format!(
-                    "{name}: {} calls in {} steps, {} ok, {} refused, helped {} (at least {:.2}), {} ms\n",
-                    calls.made, calls.steps, calls.ok, calls.refused, calls.useful, wilson(calls.useful, calls.steps), calls.p50_ms
+                    "{name}: {} in {}, {} ok, {} refused, helped {} (at least {:.2}), {} ms\n",
+                    counted(calls.made, "call"), counted(calls.steps, "step"), calls.ok, calls.refused, calls.useful, wilson(calls.useful, calls.steps), calls.p50_ms
                 )
             });
             lines.collect()
@@ -56,7 +57,7 @@ pub(super) fn stats(root: &Path, out: &Output) -> Result<Exit, CliError> {
 pub(super) fn discover(root: &Path, args: &DiscoverArgs, out: &Output) -> Result<Exit, CliError> {
     let (pack, tools) = made(root, out)?;
     let names: Vec<&str> = pack.tools.keys().map(String::as_str).collect();
-    let calls = counted(root, &names)?;
+    let calls = calls_of(root, &names)?;
     let allowed = args
         .role
         .as_ref()

@@ -12,6 +12,7 @@ use crate::cli::progress::plain_long;
 use crate::cli::remote;
 use crate::cli::session::{connected, foreign_tools, load_pack, talks_with_packs};
 use crate::cli::settings;
+use agentctl_base::counted::counted;
 use agentctl_engine::pack::{DeclaredTool, Pack};
 use agentctl_kit::guard::{Became, Evidence, label_alone};
 use agentctl_tools::{Packs, Tools};
@@ -267,7 +268,11 @@ fn check(root: &Path, out: &Output) -> Result<Exit, CliError> {
                 .iter()
                 .map(|(file, remark)| format!("{file}: {remark}\n"))
                 .collect();
-            text += &format!("{} tools, {} remarks\n", pack.tools.len(), told.len());
+            text += &format!(
+                "{}, {}\n",
+                counted(pack.tools.len(), "tool"),
+                counted(told.len(), "remark")
+            );
             text
         },
         || {

@@ -44,7 +44,7 @@ pub(super) fn checked_id(id: &str) -> BackendResult<&str> {
     let shown: String = id.chars().take(60).collect();
     Err(
         BackendError::rejected(format!("{shown:?} cannot be an id of n8n")).with_hint(
-            "list_workflows shows the ids; a file is sent to n8n by `agentctl push FILE`",
+            "`list_workflows` shows the ids; a file is sent to n8n by `agentctl push FILE`",
         ),
     )
 }

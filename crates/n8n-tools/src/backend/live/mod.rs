@@ -16,6 +16,7 @@ use super::{
     Stored, TemplateHead, TriggerCall, Triggered, VersionHead,
 };
 use agentctl_base::BoxFuture;
+use agentctl_base::counted::counted;
 use agentctl_base::plain_http::PlainHttp;
 use agentctl_mcp::{McpServer, McpTransport, Secret};
 use agentctl_n8n::{Workflow, WorkflowId};
@@ -318,7 +319,9 @@ impl LiveBackend {
             Wire::Instance(wire) => wire.server(),
         };
         checks.push(match server.identity().await {
-            Ok((name, tools)) => InstanceCheck::good("server", format!("{name}, {tools} tools")),
+            Ok((name, tools)) => {
+                InstanceCheck::good("server", format!("{name}, {}", counted(tools, "tool")))
+            }
             Err(error) => InstanceCheck::bad("server", &error),
         });
         if let Err(error) = self.by_rest(WRITE) {
