@@ -8,6 +8,7 @@
     reason = "tests and measurements fail loudly"
 )]
 
+mod alone;
 mod apart;
 mod assistant;
 mod bench;

@@ -27,7 +27,7 @@ fn agents() {
     exit code 2
     -- stderr --
     error: there is no agent "nobody"
-    hint: agents: analyst, architect, builder, qa, researcher
+    hint: agents: analyst, architect, builder, qa, researcher, single
     "#);
     insta::assert_snapshot!(project.said("agents check"), @r"
     exit code 0
@@ -274,7 +274,7 @@ fn policy() {
     exit code 2
     -- stderr --
     error: there is no role "nobody"
-    hint: roles: analyst, architect, builder, qa, researcher
+    hint: roles: analyst, architect, builder, qa, researcher, single
     "#);
     insta::assert_snapshot!(project.said("policy check builder update_workflow '[1'"), @r"
     exit code 2
@@ -289,7 +289,7 @@ fn models() {
     insta::assert_snapshot!(project.said("models"), @r"
     exit code 0
     offline  answers
-      agents: analyst, architect, builder, qa, researcher (by default)
+      agents: analyst, architect, builder, qa, researcher, single (by default)
     ");
     insta::assert_snapshot!(project.said("models --model no-such-model"), @r#"
     exit code 2
@@ -299,7 +299,7 @@ fn models() {
     insta::assert_snapshot!(project.said("models --no-call --model anthropic::claude-opus-4-6"), @r"
     exit code 6
     anthropic::claude-opus-4-6  does not answer
-      agents: analyst, architect, builder, qa, researcher (by --model)
+      agents: analyst, architect, builder, qa, researcher, single (by --model)
       problem: the model anthropic::claude-opus-4-6 is not available: the environment variable ANTHROPIC_API_KEY is not set
       hint: export ANTHROPIC_API_KEY=…, or name another variable or a command under [providers.anthropic] in agentctl.toml
       hint: --model offline needs no key
