@@ -63,6 +63,7 @@ mod signed;
 mod sources;
 mod support;
 mod talked;
+mod targets;
 mod trust;
 mod turn_faults;
 mod turns;
