@@ -60,10 +60,10 @@ fn agents() {
     error: agents/analyst.md: there is no prompt below the head
     agents/analyst.md:1:1: the head has no "description"
     agents/analyst.md:3:8: model must be opus, sonnet or haiku, not "gigantic"
-    built-in agents/flow.yaml:113:40: the pack has no agent "analyst"
-    built-in agents/flow.yaml:114:48: the pack has no agent "analyst"
-    built-in agents/flow.yaml:118:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:958:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:115:40: the pack has no agent "analyst"
+    built-in agents/flow.yaml:116:48: the pack has no agent "analyst"
+    built-in agents/flow.yaml:120:51: the pack has no agent "analyst"
+    built-in agents/flow.yaml:1082:18: the pack has no agent "analyst"
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }
