@@ -1,7 +1,7 @@
 //! The first cause of a run that did not pass: the finding from which the rest follows, or what stopped the run.
 
 use super::evidence::{Claim, Evidence};
-use super::facts::{Facts, Found};
+use super::facts::{Facts, Found, GOES_ON};
 use agentctl_base::counted::counted;
 use agentctl_base::question::Outcome;
 use agentctl_knowledge::quoted;
@@ -74,12 +74,13 @@ fn plain(kind: Kind, summary: String, events: Vec<u64>) -> Cause {
     }
 }
 
-/// What a run that is not at its end stopped at.
+/// What a run that is not at its end rests at: the user's answer, the call that came to nothing before it was killed, or nothing.
 fn unfinished(facts: &Facts) -> Cause {
     if let Some(waiting) = waiting(facts) {
         return waiting;
     }
-    if let Some(call) = &facts.in_vain {
+    let stopped = facts.in_vain.as_ref().filter(|_| facts.ended.is_none());
+    if let Some(call) = stopped {
         let (kind, how) = match call.refused {
             true => (Kind::Refused, "was refused"),
             false => (Kind::Failed, "failed"),
@@ -91,12 +92,14 @@ fn unfinished(facts: &Facts) -> Cause {
         );
         return plain(kind, summary, vec![call.event]);
     }
-    let summary = "it is not at its end: interrupted, or still at work; agentctl resume goes on";
-    plain(
-        Kind::Interrupted,
-        summary.to_owned(),
-        vec![facts.last_event],
-    )
+    let (at, summary) = match &facts.ended {
+        Some((at, _, message)) => (*at, format!("it was interrupted: {message}")),
+        None => (
+            facts.last_event,
+            format!("it is not at its end, interrupted or still at work: {GOES_ON}"),
+        ),
+    };
+    plain(Kind::Interrupted, summary, vec![at])
 }
 
 fn waiting(facts: &Facts) -> Option<Cause> {
@@ -146,7 +149,7 @@ pub(super) fn root(facts: &Facts) -> Option<Cause> {
             events.push(*end);
             Some(plain(Kind::Refused, format!("refused: {message}"), events))
         }
-        Outcome::Waiting => Some(waiting(facts).unwrap_or_else(|| unfinished(facts))),
+        Outcome::Waiting | Outcome::Interrupted => Some(unfinished(facts)),
         Outcome::Failed => {
             let last = facts.step_failures.last();
             let events = last.map(|(at, ..)| *at).into_iter().chain([*end]).collect();
@@ -154,11 +157,6 @@ pub(super) fn root(facts: &Facts) -> Option<Cause> {
             let text = step.unwrap_or_else(|| message.clone());
             Some(plain(Kind::Failed, text, events))
         }
-        Outcome::Interrupted => Some(plain(
-            Kind::Interrupted,
-            format!("it was interrupted: {message}"),
-            vec![*end],
-        )),
     }
 }
 

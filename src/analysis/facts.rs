@@ -127,6 +127,9 @@ pub(super) struct Facts {
     pub last_event: u64,
 }
 
+/// What is told of every run that rests.
+pub(super) const GOES_ON: &str = "`agentctl resume` goes on with it";
+
 impl Facts {
     /// A run that nobody ended rests with what stopped it: the model that did not answer, an interruption, an open question.
     pub fn resting(mut self, records: &[Record]) -> Facts {
@@ -147,7 +150,7 @@ impl Facts {
                         }
                         _ => String::new(),
                     };
-                    let message = format!("{why}`agentctl resume` goes on with it");
+                    let message = format!("{why}{GOES_ON}");
                     self.ended = Some((record.seq, *outcome, message));
                 }
                 _ => {}

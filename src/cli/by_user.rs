@@ -7,6 +7,7 @@ use agentctl_base::model::ToolStatus;
 use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::{self, Answering, Asker, Observer, Serving, SessionTerms};
 use agentctl_engine::store::Record;
+use agentctl_n8n_tools::guards::STALE;
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -46,13 +47,39 @@ pub struct Done {
     pub notes: Vec<String>,
 }
 
+/// How often a change is looked at again because somebody else changed the workflow meanwhile.
+pub const AGAIN: usize = 3;
+
+/// Why a change was not made.
+#[derive(Debug)]
+pub struct Unmade {
+    pub error: CliError,
+    /// What it was judged on is no more: who looks again may make it.
+    pub stale: bool,
+}
+
+impl From<CliError> for Unmade {
+    fn from(error: CliError) -> Self {
+        Unmade {
+            error,
+            stale: false,
+        }
+    }
+}
+
+impl Unmade {
+    pub fn told(self) -> CliError {
+        self.error
+    }
+}
+
 /// Makes the change.
 pub async fn make(
     serving: &Arc<Serving>,
     own: &ByUser<'_>,
     answering: &Answering,
     asker: Option<&mut (dyn Asker + '_)>,
-) -> Result<Done, CliError> {
+) -> Result<Done, Unmade> {
     let done = run::by_user(Arc::clone(serving), own, answering, asker).await;
     let done = done.map_err(|error| session::run_error(&error))?;
     let content = done.result.content;
@@ -69,20 +96,22 @@ pub async fn make(
                 Exit::Refused,
                 format!("refused ({rule}): {}", text("error")),
             );
-            Err(match rule.strip_prefix("guard.") {
+            let stale = rule == STALE;
+            let error = match rule.strip_prefix("guard.").filter(|_| !stale) {
                 Some(guard) => error.hint((own.allowing)(guard)),
                 None => error,
-            })
+            };
+            Err(Unmade { error, stale })
         }
         _ => {
             let why = format!("{}; run {} tells what happened", text("error"), done.run_id);
             let hint = text("hint");
             let error = CliError::failed(why);
-            Err(if hint.is_empty() {
+            Err(Unmade::from(if hint.is_empty() {
                 error
             } else {
                 error.hint(hint)
-            })
+            }))
         }
     }
 }

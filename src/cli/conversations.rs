@@ -103,8 +103,8 @@ pub fn turn_error(error: &TurnError) -> CliError {
     match error {
         TurnError::Session(error) => session_error(error),
         // A turn is no run that is resumed: the same message goes on with it.
-        TurnError::Run(error @ RunError::Model(_)) => {
-            CliError::new(Exit::Model, error.to_string()).hint(AGAIN)
+        TurnError::Run(error @ (RunError::Model(_) | RunError::Stuck { .. })) => {
+            CliError::new(Exit::from_code(error.exit_code()), error.to_string()).hint(AGAIN)
         }
         TurnError::Run(error) => run_error(error),
         TurnError::NotOpen(_) => CliError::usage(error.to_string()),

@@ -19,7 +19,14 @@ fn the_built_in_pack_loads_without_a_warning() {
     let names: Vec<&str> = pack.agents.keys().map(String::as_str).collect();
     assert_eq!(
         names,
-        ["analyst", "architect", "builder", "qa", "researcher"]
+        [
+            "analyst",
+            "architect",
+            "builder",
+            "qa",
+            "researcher",
+            "single"
+        ]
     );
     assert_eq!(pack.warnings, Vec::<String>::new());
     assert_eq!(pack.skills.len(), 8);

@@ -203,6 +203,10 @@ impl Taken<'_> {
             } else if path == POLICY_FILE {
                 let what = "who may do what";
                 self.file(Kind::Policy, &path, what, MAX_PACK_FILE);
+            } else if is_data_file(&name) {
+                // Data of the pack whose folder this is: it decides between steps as its flow does.
+                let what = "what the steps of a run decide by";
+                self.file(Kind::Flow, &path, what, MAX_PACK_FILE);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Twelve builds that a model really made, replayed through the whole program without a network: `tests/conversations/NAME/` has
-//! the request, the recording, and the workflow as it came out (a further file: the one that was to be changed).
+//! the request, the recording, and the workflow as it came out (a further file: the one that was to be changed). Eight of them were
+//! made by one agent as well (`multi_agent: false`), by the same mind and with the same workflow: `one-agent.json`.
 //!
 //! A prompt, a tool's description or a check that changes on purpose makes these fail with the part that differs. Then
 //! `RENEW_CONVERSATIONS=1 cargo test --test cli` writes recordings, workflows and `tests/prompts` anew, with the same answers to what
@@ -21,10 +22,18 @@ fn text(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The build of a conversation, with its recording and more options.
-fn build(project: &Project, name: &str, request: &str, more: &[&str]) -> Ran {
+/// How a build is made: the name of its recording, and the settings of the pack.
+type Way = (&'static str, &'static str);
+const FIVE: Way = ("recording.json", "multi_agent: true\n");
+const ONE: Way = ("one-agent.json", "multi_agent: false\n");
+
+/// The build of a conversation in one way, with its recording and more options.
+fn build(project: &Project, name: &str, way: Way, request: &str, more: &[&str]) -> Ran {
     let folder = folder(name);
-    let recording = folder.join("recording.json");
+    let recording = folder.join(way.0);
+    if way != FIVE {
+        project.write("agents/settings.yaml", way.1);
+    }
     let mut args = vec!["build", "--yes", "--no-input", "--replay"];
     args.push(recording.to_str().unwrap());
     let before = workflow_before(&folder);
@@ -43,7 +52,7 @@ fn workflow_before(folder: &Path) -> Option<String> {
     let files = std::fs::read_dir(folder).unwrap();
     let mut names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
     let other = names.find(|name| {
-        name.ends_with(".json") && !["recording.json", "after.json"].contains(&name.as_str())
+        name.ends_with(".json") && ![FIVE.0, ONE.0, "after.json"].contains(&name.as_str())
     });
     other.map(|name| name.trim_end_matches(".json").to_owned())
 }
@@ -65,7 +74,7 @@ fn renewing() -> bool {
     std::env::var_os("RENEW_CONVERSATIONS").is_some()
 }
 
-fn replays(name: &str) {
+fn replays(name: &str, way: Way) {
     let folder = folder(name);
     let request = text(&folder.join("request.txt"));
     let project = Project::new();
@@ -75,16 +84,20 @@ fn replays(name: &str) {
         let ran = build(
             &project,
             name,
+            way,
             &request,
             &["--record", new.to_str().unwrap()],
         );
         assert_eq!(ran.code, 0, "{}", ran.stderr);
-        std::fs::copy(&new, folder.join("recording.json")).unwrap();
+        std::fs::copy(&new, folder.join(way.0)).unwrap();
+        if way != FIVE {
+            return;
+        }
         let workflow = serde_json::to_string_pretty(&made(&project)).unwrap();
         std::fs::write(&after, workflow + "\n").unwrap();
         return;
     }
-    let ran = build(&project, name, &request, &[]);
+    let ran = build(&project, name, way, &request, &[]);
     assert_eq!(ran.code, 0, "{}\n{RENEW}", ran.stderr);
     let expected: Value = serde_json::from_str(&text(&after)).unwrap();
     assert_eq!(made(&project), expected, "{RENEW}");
@@ -94,7 +107,11 @@ macro_rules! conversations {
     ($($name:ident)*) => {
         $(#[test]
         fn $name() {
-            replays(&stringify!($name).replace('_', "-"));
+            let name = stringify!($name).replace('_', "-");
+            replays(&name, FIVE);
+            if folder(&name).join(ONE.0).exists() {
+                replays(&name, ONE);
+            }
         })*
         #[test]
         fn each_recording_is_a_test_and_has_no_secret() {
@@ -105,13 +122,19 @@ macro_rules! conversations {
             let mut tested = [$(stringify!($name).replace('_', "-")),*];
             tested.sort();
             assert_eq!(names, tested);
+            let mut by_one = 0;
             for name in names {
                 if renewing() {
                     continue;
                 }
-                let recording = text(&folder(&name).join("recording.json"));
-                is_harmless(&recording, &name);
+                is_harmless(&text(&folder(&name).join(FIVE.0)), &name);
+                let alone = folder(&name).join(ONE.0);
+                if alone.exists() {
+                    is_harmless(&text(&alone), &name);
+                    by_one += 1;
+                }
             }
+            assert!(renewing() || by_one == 8, "{by_one}");
         }
     };
 }
@@ -138,7 +161,7 @@ fn a_conversation_that_asks_something_else_fails_with_the_difference() {
     }
     let request = text(&folder("sensor-ingest").join("request.txt")).replace("temp", "humidity");
     let project = Project::new();
-    let ran = build(&project, "sensor-ingest", &request, &[]);
+    let ran = build(&project, "sensor-ingest", FIVE, &request, &[]);
     assert_eq!(ran.code, 6, "{}", ran.stderr);
     let told = &ran.stderr;
     assert!(
@@ -169,6 +192,7 @@ fn a_recording_that_is_renewed_without_a_change_stays_as_it_is() {
     let ran = build(
         &project,
         name,
+        FIVE,
         &request,
         &["--record", new.to_str().unwrap()],
     );

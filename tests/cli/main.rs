@@ -8,6 +8,7 @@
     reason = "tests and measurements fail loudly"
 )]
 
+mod alone;
 mod apart;
 mod assistant;
 mod bench;
@@ -64,6 +65,7 @@ mod signed;
 mod sources;
 mod support;
 mod talked;
+mod targets;
 mod trust;
 mod turn_faults;
 mod turns;

@@ -166,26 +166,29 @@ fn each_part_of_a_recording_stands_on_a_page() {
         let known: Known = pages.into_iter().flat_map(|page| page.known).collect();
         let mut checked = 0;
         for folder in std::fs::read_dir(folder("tests/conversations")).unwrap() {
-            let path = folder.unwrap().path().join("recording.json");
-            let text = std::fs::read_to_string(&path).unwrap();
-            let entries = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
-            for entry in entries.map(Result::unwrap) {
-                let Some(parts) = entry["asks"]["parts"].as_object() else {
-                    continue;
-                };
-                let agent = entry["agent"].as_str().unwrap();
-                for (part, hash) in parts {
-                    let prompt = ["system prompt", "contract"].contains(&part.as_str())
-                        || part.starts_with("tool ")
-                        || part.starts_with("message 1, Task: ");
-                    let hash = hash.as_str().unwrap();
-                    let one = (agent.to_owned(), part.clone(), hash.to_owned());
-                    assert!(
-                        !prompt || known.contains(&one),
-                        "{}: {one:?}",
-                        path.display()
-                    );
-                    checked += usize::from(prompt);
+            let folder = folder.unwrap().path();
+            let ways = ["recording.json", "one-agent.json"].map(|way| folder.join(way));
+            for path in ways.into_iter().filter(|path| path.exists()) {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let entries = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+                for entry in entries.map(Result::unwrap) {
+                    let Some(parts) = entry["asks"]["parts"].as_object() else {
+                        continue;
+                    };
+                    let agent = entry["agent"].as_str().unwrap();
+                    for (part, hash) in parts {
+                        let prompt = ["system prompt", "contract"].contains(&part.as_str())
+                            || part.starts_with("tool ")
+                            || part.starts_with("message 1, Task: ");
+                        let hash = hash.as_str().unwrap();
+                        let one = (agent.to_owned(), part.clone(), hash.to_owned());
+                        assert!(
+                            !prompt || known.contains(&one),
+                            "{}: {one:?}",
+                            path.display()
+                        );
+                        checked += usize::from(prompt);
+                    }
                 }
             }
         }

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::path::Path;
-use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 
 /// Commands without an answer in JSON, and what they give instead.
 const WITHOUT: &[(&str, &str)] = &[
@@ -214,8 +215,21 @@ fn the_page_lists_every_schema_as_the_command_does() {
     assert_eq!((of_command.code, &of_command.stdout), (0, &by_name.stdout));
 }
 
-/// An n8n with one workflow, one execution and one credential, as its API gives them; its address.
+/// What goes wrong at an n8n.
+#[derive(Default)]
+pub struct Trouble {
+    /// Somebody changes the workflow right after it was read for the so-and-so-manieth time; 0: nobody.
+    pub changed_after: AtomicUsize,
+    /// What is written is taken and forgotten.
+    pub forgets: AtomicBool,
+}
+
 fn n8n() -> String {
+    n8n_with(Arc::default())
+}
+
+/// An n8n with one workflow, one execution and one credential, as its API gives them; its address.
+pub fn n8n_with(trouble: Arc<Trouble>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -257,6 +271,21 @@ fn n8n() -> String {
                     page(json!([{"id": "c1", "name": "Slack", "type": "slackApi"}]))
                 }
                 ("GET", "/tags") => page(json!([])),
+                ("GET", "/workflows/w1") => {
+                    let read = workflow.clone();
+                    let left = trouble.changed_after.load(Ordering::SeqCst);
+                    trouble
+                        .changed_after
+                        .store(left.saturating_sub(1), Ordering::SeqCst);
+                    if left == 1 {
+                        workflow["versionId"] = json!("v9");
+                        workflow["nodes"][0]["notes"] = json!("by somebody else");
+                    }
+                    read
+                }
+                ("PUT", "/workflows/w1") if trouble.forgets.load(Ordering::SeqCst) => {
+                    workflow.clone()
+                }
                 ("PUT", "/workflows/w1") => {
                     let new: Value = serde_json::from_slice(&body).unwrap();
                     for key in ["name", "nodes", "connections", "settings"] {

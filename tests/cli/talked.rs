@@ -90,7 +90,9 @@ fn play(name: &str, (way, settings): (&str, &str)) -> (u64, Value) {
         );
         tokens += reply["usage"]["input_tokens"].as_u64().unwrap();
         if renewing() && !is_command {
-            std::fs::rename(&renewed, &recording).unwrap();
+            // The project and the recordings may lie on two file systems.
+            std::fs::copy(&renewed, &recording).unwrap();
+            std::fs::remove_file(&renewed).unwrap();
         }
     }
     (tokens, made(&project))

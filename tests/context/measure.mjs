@@ -8,11 +8,12 @@
 //
 //   node tests/context/measure.mjs [--agentctl target/debug/agentctl] [--n8n-mcp DIR] [--limit PERCENT] [NAME...]
 //   node tests/context/measure.mjs --only agentctl [NAME...]       (b) alone, without n8n-mcp: model calls and tokens, build by build
+//   node tests/context/measure.mjs --only one-agent [NAME...]      the same with agentctl's own one agent (multi_agent: false)
 //
 // Without --n8n-mcp the package is installed from npm into tests/context/.cache. Exit code 1: in total (b) needs more than PERCENT (15) of (a), where (a)
 // asks for each node in n8n-mcp's short form (`detail: standard`, its default); the long form stands beside it.
 import {execFileSync, spawn} from 'node:child_process';
-import {existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, copyFileSync} from 'node:fs';
+import {existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, copyFileSync, writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import {createInterface} from 'node:readline';
 import {tmpdir} from 'node:os';
@@ -28,10 +29,13 @@ for (let args = process.argv.slice(2); args.length > 0;) {
   if (arg.startsWith('--')) options[arg.slice(2)] = args.shift();
   else names.push(arg);
 }
-if (names.length === 0) names.push(...readdirSync(join(root, 'tests/conversations')).sort());
+const alone = options.only === 'one-agent';
+const recording = alone ? 'one-agent.json' : 'recording.json';
+const recorded = (name) => existsSync(join(root, 'tests/conversations', name, recording));
+if (names.length === 0) names.push(...readdirSync(join(root, 'tests/conversations')).sort().filter(recorded));
 
 const PHASES = ['research', 'decision', 'build', 'validation'];
-const PHASE_OF = {clarify: 'research', refine: 'research', research: 'research', decide: 'decision', blueprint: 'decision', build: 'build', validate: 'validation', research_fix: 'validation', fix: 'validation', test: 'validation', searched: 'research', listed: 'research', recipe: 'research', current: 'decision', final: 'validation', look: 'validation'};
+const PHASE_OF = {clarify: 'research', refine: 'research', research: 'research', decide: 'decision', blueprint: 'decision', build: 'build', validate: 'validation', research_fix: 'validation', fix: 'validation', test: 'validation', work: 'build', mend: 'validation', searched: 'research', listed: 'research', recipe: 'research', current: 'decision', final: 'validation', look: 'validation'};
 const tokens = (messages, tools) => Math.ceil((Buffer.byteLength(JSON.stringify(messages)) + Buffer.byteLength(JSON.stringify(tools))) / 4);
 
 /// The objects of a recording, one after another.
@@ -190,7 +194,7 @@ async function single(name, dir, detail) {
   let calls = 0;
   try {
     const world = {id: 'wf1'};
-    const before = readdirSync(folder).find((file) => file.endsWith('.json') && !['recording.json', 'after.json'].includes(file));
+    const before = readdirSync(folder).find((file) => file.endsWith('.json') && !['recording.json', 'one-agent.json', 'after.json'].includes(file));
     if (before) {
       const workflow = JSON.parse(readFileSync(join(folder, before), 'utf8'));
       await fetch(`${n8n.url}/api/v1/workflows`, {method: 'POST', body: JSON.stringify(workflow)});
@@ -223,7 +227,7 @@ async function single(name, dir, detail) {
 
 async function ours(name) {
   const folder = join(root, 'tests/conversations', name);
-  const answers = entries(readFileSync(join(folder, 'recording.json'), 'utf8')).filter((e) => e.kind === 'model').map((e) => e.answer);
+  const answers = entries(readFileSync(join(folder, recording), 'utf8')).filter((e) => e.kind === 'model').map((e) => e.answer);
   const used = Object.fromEntries(PHASES.map((phase) => [phase, 0]));
   let calls = 0;
   const model = await listen(async (request, response) => {
@@ -243,8 +247,12 @@ async function ours(name) {
   });
   const project = mkdtempSync(join(tmpdir(), 'agentctl-context-'));
   try {
-    const args = ['build', '--yes', '--no-input', '--model', 'openai::stand-in'];
-    const before = readdirSync(folder).find((file) => file.endsWith('.json') && !['recording.json', 'after.json'].includes(file));
+    const args = ['--trust-once', 'build', '--yes', '--no-input', '--model', 'openai::stand-in'];
+    if (alone) {
+      mkdirSync(join(project, 'agents'));
+      writeFileSync(join(project, 'agents/settings.yaml'), 'multi_agent: false\n');
+    }
+    const before = readdirSync(folder).find((file) => file.endsWith('.json') && !['recording.json', 'one-agent.json', 'after.json'].includes(file));
     if (before) {
       mkdirSync(join(project, 'workflows'));
       copyFileSync(join(folder, before), join(project, 'workflows', before));
@@ -267,7 +275,7 @@ async function ours(name) {
 
 // ── both ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-if (options.only === 'agentctl') {
+if (options.only === 'agentctl' || alone) {
   console.log(['build', 'model calls', ...PHASES, 'all'].join(' | '));
   for (const name of names) {
     const {used, calls} = await ours(name);

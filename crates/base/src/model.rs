@@ -213,7 +213,7 @@ pub enum ModelError {
     NoHandler { agent: String, task: String },
     #[error("model {model} failed: {reason}")]
     Failed { model: String, reason: String },
-    /// It sees no way on after a call that was refused: that is the run's end, and no fault of the model.
+    /// It sees no way on after a call that was refused or failed: that is the run's end, and no fault of the model.
     #[error("{reason}")]
     GaveUp { reason: String },
     /// A fault that may pass: overload, a limit on the rate, a lost connection. Whoever asked decides whether to ask again.

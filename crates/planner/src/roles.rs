@@ -143,14 +143,16 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
             });
         }
     };
-    let is_refused = |result: &&ToolResult| result.status == ToolStatus::Refused;
-    let step = step.map_err(|reason| match seen.results.last().is_some_and(is_refused) {
-        true => ModelError::GaveUp { reason },
-        false => ModelError::Failed {
-            model: "offline".into(),
-            reason,
+    let came_to_nothing = |result: &&ToolResult| result.status != ToolStatus::Ok;
+    let step = step.map_err(
+        |reason| match seen.results.last().is_some_and(came_to_nothing) {
+            true => ModelError::GaveUp { reason },
+            false => ModelError::Failed {
+                model: "offline".into(),
+                reason,
+            },
         },
-    })?;
+    )?;
     Ok(match step {
         Move::Done(value) => ModelAnswer {
             text: value.to_string(),

@@ -209,6 +209,7 @@ fn of_run(error: &RunError, said: String) -> Problem {
         RunError::Store(_)
         | RunError::Pack(_)
         | RunError::Machine { .. }
+        | RunError::Stuck { .. }
         | RunError::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
     };
     let problem = Problem::new(status, said);

@@ -3,9 +3,10 @@
 
 use super::diff::text as diff_text;
 use super::pull::read;
+use super::workflows::MEANWHILE;
 use crate::cli::args::ModelOptions;
 use crate::cli::ask;
-use crate::cli::by_user;
+use crate::cli::by_user::{self, Unmade};
 use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::Terminal;
@@ -168,8 +169,19 @@ struct Plan {
     after: Workflow,
 }
 
-/// The push of one file itself, without its answer.
+/// The push of one file itself, without its answer. What was changed on the n8n while it was decided about is read again, shown and
+/// asked about anew.
 pub fn pushed(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<Pushed, CliError> {
+    let mut again = 0..by_user::AGAIN;
+    loop {
+        match looked_at(root, file, args, out) {
+            Err(unmade) if unmade.stale && again.next().is_some() => out.note(MEANWHILE),
+            done => return done.map_err(Unmade::told),
+        }
+    }
+}
+
+fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<Pushed, Unmade> {
     let mut local =
         read(file)?.ok_or_else(|| CliError::usage(format!("{} is not there", file.display())))?;
     name_after(file, &mut local.workflow);
@@ -421,7 +433,7 @@ fn carry_out(
     args: &PushArgs,
     plan: Plan,
     out: &Output,
-) -> Result<((String, Stored, bool), Vec<String>), CliError> {
+) -> Result<((String, Stored, bool), Vec<String>), Unmade> {
     let answers: Map<String, Value> = args
         .allow
         .iter()
@@ -440,6 +452,7 @@ fn carry_out(
             .as_ref()
             .map(|now| (now.id.clone(), now.graph_hash.clone())),
         after: plan.after,
+        target: args.target.clone(),
     };
     let cancel = session.cancel.clone();
     let serving = by_user::serving(session);
@@ -461,7 +474,7 @@ fn carry_out(
         let id = WorkflowId(id.unwrap_or_default().to_owned());
         let stored = backend.get(&id).await.map_err(unavailable)?;
         backend.close().await;
-        Ok(((pushed.run_id, stored, push.over.is_none()), pushed.notes))
+        Ok::<_, Unmade>(((pushed.run_id, stored, push.over.is_none()), pushed.notes))
     })?;
     progress.finish();
     done

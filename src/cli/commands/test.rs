@@ -2,7 +2,7 @@
 //! in the journal. What was expected stands in files; whether it came about the program says.
 
 use crate::cli::args::ModelOptions;
-use crate::cli::by_user;
+use crate::cli::by_user::{self, Unmade};
 use crate::cli::cases;
 use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
@@ -99,7 +99,8 @@ fn carry_out(
                 change: change.as_ref(),
                 allowing: &|_| "name the node with --let-act".to_owned(),
             };
-            let done = by_user::make(&serving, &own, &answering, None).await?;
+            let done = by_user::make(&serving, &own, &answering, None).await;
+            let done = done.map_err(Unmade::told)?;
             told.push((done.run_id, done.content));
         }
         n8n.backend().close().await;

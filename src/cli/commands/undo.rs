@@ -9,7 +9,11 @@ use crate::cli::progress::plain;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::words::{LISTED, in_words};
-use agentctl_engine::run::{self, Asker, Undo, UndoReport, UndoTerms, Undone, UndoneHow};
+use agentctl_engine::run::{
+    self, Asker, RunError, RunSummary, Undo, UndoReport, UndoTerms, Undone, UndoneHow,
+};
+use agentctl_engine::store::{Event, Project, Record};
+use agentctl_n8n_tools::tools::Push;
 use clap::Args;
 use console::style;
 use std::path::Path;
@@ -17,7 +21,7 @@ use std::path::Path;
 /// Take back what a run changed, all of it or down to one of its changes
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl undo\n  agentctl undo 20261121-1009 --to 2\n  agentctl undo --plan\n  agentctl undo --workflow orders\n  agentctl undo --workflow orders --to 0\n\nChanges are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers. State N is what change N left, 0 is what was there before the first. An undo is a change too: `--to` a later number brings back what was undone."
+    after_help = "Examples:\n  agentctl undo\n  agentctl undo 20261121-1009 --to 2\n  agentctl undo --plan\n  agentctl undo --workflow orders\n  agentctl undo --workflow orders --to 0\n  agentctl undo --target prod --plan\n\nChanges are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers. State N is what change N left, 0 is what was there before the first. An undo is a change too: `--to` a later number brings back what was undone."
 )]
 pub struct UndoArgs {
     /// The run whose changes are taken back; default: the active run
@@ -35,7 +39,7 @@ pub struct UndoArgs {
     /// Allow what would be asked: publish (the workflow is active, so that the change is live at once)
     #[arg(long, value_name = "GUARD", value_parser = ["publish"])]
     pub allow: Vec<String>,
-    /// The n8n that it was pushed to, a target of agentctl.toml
+    /// The n8n that it was pushed to, a target of agentctl.toml; without RUN: the last push to it
     #[arg(long, value_name = "NAME")]
     pub target: Option<String>,
     /// Show what would be taken back, and change nothing
@@ -48,9 +52,10 @@ pub struct UndoArgs {
 
 pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError> {
     let session = Session::at(root, args.target.as_deref(), &ModelOptions::offline(), out)?;
-    let what = match &args.workflow {
-        Some(id) => Undo::Resource(id.clone()),
-        None => Undo::Run(args.run.clone()),
+    let what = match (&args.workflow, &args.run, &args.target) {
+        (Some(id), ..) => Undo::Resource(id.clone()),
+        (None, None, Some(target)) => Undo::Run(Some(last_pushed(&session.project, target)?)),
+        (None, run, _) => Undo::Run(run.clone()),
     };
     session.init("undo", out)?;
     let mut observer = RunObserver::new(out, None);
@@ -84,6 +89,30 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
     )
 }
 
+/// The run that pushed to a target last, of those that were not taken back.
+fn last_pushed(project: &Project, target: &str) -> Result<String, CliError> {
+    let told = |error: RunError| session::run_error(&error);
+    let is_push = |record: &Record| match &record.event {
+        Event::ToolIntent { call, .. } => serde_json::from_str(&call.arguments)
+            .is_ok_and(|arguments| Push::is_to(&call.name, &arguments, target)),
+        _ => false,
+    };
+    let runs = run::list(project).map_err(told)?;
+    let stands = |run: &&RunSummary| !run.taken_back && !run.resources.is_empty();
+    // Calls by hand have a session; a run of the flow pushes nothing.
+    let by_hand = runs.iter().rev().filter(|run| run.session.is_some());
+    for one in by_hand.filter(stands) {
+        let journal = run::read(project, &one.run_id).map_err(|e| told(e.into()))?;
+        if journal.records.iter().any(is_push) {
+            return Ok(one.run_id.clone());
+        }
+    }
+    Err(
+        CliError::usage(format!("there is no push to the target {target:?} to take back"))
+            .hint("agentctl runs list shows every run; agentctl undo RUN --target NAME takes one of them back"),
+    )
+}
+
 fn text(report: &UndoReport, args: &UndoArgs) -> String {
     let mut text = String::new();
     for item in &report.resources {
@@ -110,8 +139,10 @@ fn text(report: &UndoReport, args: &UndoArgs) -> String {
         text.push_str("nothing was changed: without --plan this is done\n");
     }
     if let Some(number) = report.redo {
+        let at = args.target.as_ref().map(|name| format!(" --target {name}"));
+        let at = at.unwrap_or_default();
         text.push_str(&format!(
-            "next: agentctl undo {} --to {number} takes this undo back\n",
+            "next: agentctl undo {}{at} --to {number} takes this undo back\n",
             report.run_id
         ));
     }

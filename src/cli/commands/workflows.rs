@@ -2,7 +2,7 @@
 //! of service. Publishing is a run in the journal, asked for like a push that goes live.
 
 use crate::cli::args::ModelOptions;
-use crate::cli::by_user;
+use crate::cli::by_user::{self, Unmade};
 use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::layout;
@@ -172,6 +172,10 @@ pub fn credentials(root: &Path, args: &CredentialsArgs, out: &Output) -> Result<
     )
 }
 
+/// Said where a change is looked at again.
+pub(super) const MEANWHILE: &str =
+    "the workflow was changed on n8n meanwhile; looking at it as it is now";
+
 fn publish(root: &Path, args: &PublishArgs, active: bool, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     connected(&session)?;
@@ -207,9 +211,18 @@ fn publish(root: &Path, args: &PublishArgs, active: bool, out: &Output) -> Resul
     };
     let progress = Arc::new(Progress::new(out));
     let mut person = Terminal::new(&progress);
-    let asker = out.can_ask().then_some(&mut person as &mut dyn run::Asker);
     let done = runtime::block_on_until(&cancel, async {
-        let done = by_user::make(&serving, &own, &answering, asker).await;
+        let mut again = 0..by_user::AGAIN;
+        let done = loop {
+            let asker = out.can_ask().then_some(&mut person as &mut dyn run::Asker);
+            match by_user::make(&serving, &own, &answering, asker).await {
+                // What is there now is read, shown and asked about.
+                Err(unmade) if unmade.stale && again.next().is_some() => {
+                    out.note(MEANWHILE);
+                }
+                done => break done.map_err(Unmade::told),
+            }
+        };
         n8n.backend().close().await;
         done
     })

@@ -430,7 +430,7 @@ fn undo() {
               [possible values: publish]
 
           --target <NAME>
-              The n8n that it was pushed to, a target of agentctl.toml
+              The n8n that it was pushed to, a target of agentctl.toml; without RUN: the last push to it
 
           --plan
               Show what would be taken back, and change nothing
@@ -444,6 +444,7 @@ fn undo() {
       agentctl undo --plan
       agentctl undo --workflow orders
       agentctl undo --workflow orders --to 0
+      agentctl undo --target prod --plan
 
     Changes are numbered from 1; `agentctl log RUN` and `agentctl log --workflow ID` show the numbers.
     State N is what change N left, 0 is what was there before the first. An undo is a change too: `--to`

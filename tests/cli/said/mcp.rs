@@ -114,7 +114,7 @@ fn serve() {
     insta::assert_snapshot!(project.said("mcp serve --role nobody"), @r#"
     exit code 2
     -- stderr --
-    error: there is no role "nobody"; roles: analyst, architect, builder, qa, researcher
+    error: there is no role "nobody"; roles: analyst, architect, builder, qa, researcher, single
     "#);
     insta::assert_snapshot!(project.said("mcp serve --role builder --print-config codex"), @r#"
     exit code 0

@@ -22,16 +22,19 @@ fn agents() {
     researcher (sonnet)
       Finds what exists before anything is built - learnings, existing workflows, templates, nodes with their exact types, versions and operations - and explains unknown findings to the builder. Reads only.
       tools: get_node, get_template, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, search_learnings, search_nodes, search_templates
+    single (sonnet)
+      Clarifies a request, looks up what it needs, builds or changes the workflow, and says which nodes do what was asked, alone.
+      tools: activate_workflow, autofix_workflow, check_workflow, create_workflow, deactivate_workflow, get_execution, get_node, get_template, get_workflow, list_executions, list_workflows, load_skill, read_learning, read_skill_file, rehearse_workflow, rollback_workflow, search_learnings, search_nodes, search_templates, trigger_workflow, update_workflow
     ");
     insta::assert_snapshot!(project.said("agents show nobody"), @r#"
     exit code 2
     -- stderr --
     error: there is no agent "nobody"
-    hint: agents: analyst, architect, builder, qa, researcher
+    hint: agents: analyst, architect, builder, qa, researcher, single
     "#);
     insta::assert_snapshot!(project.said("agents check"), @r"
     exit code 0
-    5 agents, 8 skills, flow n8n-builder: no mistakes, 0 warnings
+    6 agents, 8 skills, flow n8n-builder: no mistakes, 0 warnings
     ");
     project.write(
         "agents/analyst.md",
@@ -57,10 +60,10 @@ fn agents() {
     error: agents/analyst.md: there is no prompt below the head
     agents/analyst.md:1:1: the head has no "description"
     agents/analyst.md:3:8: model must be opus, sonnet or haiku, not "gigantic"
-    built-in agents/flow.yaml:113:40: the pack has no agent "analyst"
-    built-in agents/flow.yaml:114:48: the pack has no agent "analyst"
-    built-in agents/flow.yaml:118:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:958:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:115:40: the pack has no agent "analyst"
+    built-in agents/flow.yaml:116:48: the pack has no agent "analyst"
+    built-in agents/flow.yaml:120:51: the pack has no agent "analyst"
+    built-in agents/flow.yaml:1082:18: the pack has no agent "analyst"
     hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
     "#);
 }
@@ -70,21 +73,21 @@ fn skills() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("skills list"), @r"
     exit code 0
-    n8n-code-javascript [builder] built-in
+    n8n-code-javascript [builder, single] built-in
       How to write JavaScript for n8n's Code node - when not to, the two modes and what each must return, reading input and earlier nodes, item linking, dates, binary data, static data, the sandbox limits of n8n 2.x, and tested snippets. Use when configuring a Code node with JavaScript or repairing one that fails.
-    n8n-code-python [builder] built-in
+    n8n-code-python [builder, single] built-in
       How to write Python for n8n's Code node in n8n 2.x - native Python only, _items and _item, bracket access, no imports by default, what the sandbox denies, return forms, how to migrate older Pyodide code, and when JavaScript is the better choice. Use when a Code node must be in Python or an existing Python node fails.
-    n8n-expression-syntax [builder] built-in
+    n8n-expression-syntax [builder, single] built-in
       How to write n8n expressions that work - the leading equals sign, what $json holds after each kind of node, reading earlier nodes with $('Name'), dates with Luxon, building JSON and text, and the mistakes that make an expression arrive as plain text or undefined. Use whenever a parameter carries data between nodes or a message shows braces, undefined or [object Object].
     n8n-mcp-tools-expert [architect, qa, researcher] built-in
       How to use agentctl's native n8n tools - which tool does what, what it returns, the order that works, how update_workflow operations are written, what the gateway refuses and what to do then. Use before the first tool call on a workflow, when a call was refused or failed, or when planning edits to an existing workflow.
-    n8n-node-configuration [builder, researcher] built-in
+    n8n-node-configuration [builder, researcher, single] built-in
       How to configure n8n nodes correctly - resource and operation first, which parameters become visible, resource locators, fixed collections, filters, column mappings, credentials, node versions and node-level settings - with exact JSON for the common nodes. Use whenever setting or checking a node's parameters, or when a finding says a parameter is missing or unknown.
     n8n-techniques [] built-in
       How eleven kinds of n8n workflows are built - scheduling, chatbot, form input, notification, triage, data extraction, transformation and persistence, document processing, content generation, scraping and research - each with its nodes, their order and what goes wrong. Use before choosing node types for a new workflow of one of these kinds.
-    n8n-validation-expert [analyst, qa] built-in
+    n8n-validation-expert [analyst, qa, single] built-in
       How to read findings on an n8n workflow, tell what blocks from what advises, find the cause behind several findings, set the edit scope for a fix, compare cycles, and report honestly what was and was not tested. Use when validating, testing, reviewing a failed execution, or explaining why a workflow is rejected.
-    n8n-workflow-patterns [analyst, architect] built-in
+    n8n-workflow-patterns [analyst, architect, single] built-in
       Proven shapes for n8n workflows - triggers, branches, merges, loops, batching, deduplication, error handling, sub-workflows, AI agents - with the wiring for each and how items flow through them. Use when designing a blueprint, choosing nodes for a request, deciding whether to modify or build, or explaining why a workflow misbehaves.
     ");
     insta::assert_snapshot!(project.said("skills show no-such-skill"), @r#"
@@ -108,7 +111,7 @@ fn flow() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("flow check"), @"
     exit code 0
-    flow n8n-builder: 43 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
+    flow n8n-builder: 59 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
     ");
     insta::assert_snapshot!(project.said("flow graph"), @r#"
     exit code 0
@@ -122,27 +125,35 @@ fn flow() {
       failures --> failed_run
       learned["researcher calls search_learnings"]
       failed_run --> learned
-      clarify["architect: clarify"]
-      learned --> clarify
+      there["single calls list_workflows<br/>when !pack.settings.multi_agent and (!has(input.workflow) or input …"]
+      learned --> there
+      alone[["alone: the flow single<br/>when !pack.settings.multi_agent"]]
+      there --> alone
+      clarify["architect: clarify<br/>when pack.settings.multi_agent"]
+      alone --> clarify
       acceptable{"acceptable?"}
       clarify --> acceptable
       acceptable_end(["refused"])
       acceptable -- "no" --> acceptable_end
       questions[/"ask the user: questions"\]
       acceptable -- "yes" --> questions
-      taken["set requirements<br/>when size(steps.questions.output) > 0 and !has(state.requirements. …"]
+      taken["set requirements<br/>when pack.settings.multi_agent and size(steps.questions.output) >  …"]
       questions --> taken
-      refine["architect: refine<br/>when size(steps.questions.output) > 0 and steps.taken.status != 'd …"]
+      refine["architect: refine<br/>when pack.settings.multi_agent and size(steps.questions.output) >  …"]
       taken --> refine
+      alone_with["single calls get_workflow<br/>when !pack.settings.multi_agent and size(steps.questions.output) > …"]
+      refine --> alone_with
+      alone_on[["alone_on: the flow single<br/>when !pack.settings.multi_agent and size(steps.questions.output) > …"]]
+      alone_with --> alone_on
       still_acceptable{"still acceptable?"}
-      refine --> still_acceptable
+      alone_on --> still_acceptable
       still_acceptable_end(["refused"])
       still_acceptable -- "no" --> still_acceptable_end
       searched["researcher calls search_nodes<br/>when !has(state.requirements.plan) and has(state.research_request. …"]
       still_acceptable -- "yes" --> searched
-      listed["researcher calls list_workflows<br/>when !has(state.requirements.plan) and (!has(input.workflow) or in …"]
+      listed["researcher calls list_workflows<br/>when pack.settings.multi_agent and !has(state.requirements.plan) & …"]
       searched --> listed
-      research["researcher: research"]
+      research["researcher: research<br/>when pack.settings.multi_agent"]
       listed --> research
       subgraph recipes["recipes: each of state.research_findings.nodes<br/>when !has(state.requirements.plan) and has(state.research_findings …"]
         recipes_item(("node"))
@@ -156,20 +167,24 @@ fn flow() {
       recipes_join --> named
       nothing_to_change["set decision<br/>when (!has(input.workflow) or input.workflow == null) and (!has(st …"]
       named --> nothing_to_change
+      chosen_alone["set decision<br/>when steps.alone_with.status == 'done'"]
+      nothing_to_change --> chosen_alone
       decide["architect: decide<br/>when steps.named.status != 'done' and steps.nothing_to_change.stat …"]
-      nothing_to_change --> decide
+      chosen_alone --> decide
       choose[/"ask the user: choose<br/>when steps.decide.status == 'done' and (size(steps.decide.output.d …"\]
       decide --> choose
       chosen["set decision<br/>when steps.choose.status == 'done'"]
       choose --> chosen
       current["builder calls get_workflow<br/>when !has(state.requirements.plan) and steps.existing.status != 'd …"]
       chosen --> current
-      blueprint["architect: blueprint"]
+      blueprint["architect: blueprint<br/>when pack.settings.multi_agent"]
       current --> blueprint
-      build["builder: build"]
+      build["builder: build<br/>when pack.settings.multi_agent"]
       blueprint --> build
+      built_alone["set workflow, covered<br/>when !pack.settings.multi_agent"]
+      build --> built_alone
       built["set workflow<br/>when changed != null"]
-      build --> built
+      built_alone --> built
       subgraph qa_loop["qa_loop, at most 3"]
         qa_loop_cycle(("next cycle"))
         final["qa calls validate_workflow"]
@@ -178,16 +193,22 @@ fn flow() {
         final --> look
         checked["set qa_report"]
         look --> checked
-        validate["qa: validate"]
+        validate["qa: validate<br/>when pack.settings.multi_agent"]
         checked --> validate
+        judged_alone["set qa_report, edit_scope<br/>when !pack.settings.multi_agent"]
+        validate --> judged_alone
         judged["set qa_report<br/>when has(steps.validate.output.coverage)"]
-        validate --> judged
-        test["qa: test<br/>when state.qa_report.status == 'pass' and has(input.executes) and i …"]
+        judged_alone --> judged
+        test["qa: test<br/>when pack.settings.multi_agent and state.qa_report.status == 'pass …"]
         judged --> test
+        test_alone["single: test<br/>when !pack.settings.multi_agent and state.qa_report.status == 'pas …"]
+        test --> test_alone
         tried["set qa_report<br/>when steps.test.status == 'done' and has(steps.test.output.finding …"]
-        test --> tried
+        test_alone --> tried
+        tried_alone["set qa_report<br/>when steps.test_alone.status == 'done' and has(steps.test_alone.ou …"]
+        tried --> tried_alone
         compared["set qa_report"]
-        tried --> compared
+        tried_alone --> compared
         failed{"failed?"}
         compared --> failed
         failed -- "no" --> qa_loop_left
@@ -198,12 +219,14 @@ fn flow() {
         cycles_left -- "yes" --> known
         known_fixes["builder calls read_learning<br/>when steps.known.status == 'done' and size(steps.known.output.lear …"]
         known --> known_fixes
-        research_fix["researcher: research_fix<br/>when size(state.qa_report.unknown) > 0 or size(state.qa_report.co …"]
+        research_fix["researcher: research_fix<br/>when pack.settings.multi_agent and (size(state.qa_report.unknown)  …"]
         known_fixes --> research_fix
-        fix["builder: fix"]
+        fix["builder: fix<br/>when pack.settings.multi_agent"]
         research_fix --> fix
+        mend[["mend: the flow single<br/>when !pack.settings.multi_agent"]]
+        fix --> mend
         fixed["set workflow<br/>when changed != null"]
-        fix --> fixed
+        mend --> fixed
         fixed --> qa_loop_cycle
       end
       built --> qa_loop_cycle
@@ -224,6 +247,18 @@ fn flow() {
       covered -- "no" --> covered_end
       finish(["complete"])
       covered -- "yes" --> finish
+      subgraph flow_single["the flow single"]
+        single__begin([start])
+        single__work["single: work<br/>when input.findings == null"]
+        single__begin --> single__work
+        single__mend["single: mend<br/>when input.findings != null"]
+        single__work --> single__mend
+        single__done(["end"])
+        single__mend --> single__done
+      end
+      alone -.-> single__begin
+      alone_on -.-> single__begin
+      mend -.-> single__begin
     "#);
     project.write("agents/flow.yaml", "name: mine\nstages: 7\n");
     insta::assert_snapshot!(project.said("flow check"), @r#"
@@ -250,6 +285,8 @@ fn policy() {
       activate_workflow, deactivate_workflow, get_execution, get_workflow, list_executions, list_versions, list_workflows, load_skill, qa_workflows, read_learning, read_skill_file, rehearse_workflow, search_learnings, trigger_workflow, validate_workflow
     researcher
       get_node, get_template, get_workflow, list_workflows, load_skill, read_learning, read_skill_file, search_learnings, search_nodes, search_templates
+    single
+      activate_workflow, autofix_workflow, check_workflow, create_workflow, deactivate_workflow, get_execution, get_node, get_template, get_workflow, list_executions, list_workflows, load_skill, read_learning, read_skill_file, rehearse_workflow, rollback_workflow, search_learnings, search_nodes, search_templates, trigger_workflow, update_workflow
 
     limits: {"max_turns":30,"max_model_calls":200,"max_tool_calls":400,"max_identical_calls":3,"max_tokens":2000000,"max_cost_usd":10.0,"max_seconds":3600,"max_approval_seconds":86400,"max_offered_tools":16}
     "#);
@@ -265,7 +302,7 @@ fn policy() {
     exit code 5
     deny: update_workflow for qa
       decided by qa: no update-workflow
-      qa may not update workflow; builder may
+      qa may not update workflow; builder, single may
       - update_workflow needs update-workflow: not granted to qa
       - effect: change
     guards (edit scope, wipe, stale, …) decide on the workflow as it is, at the call
@@ -274,7 +311,7 @@ fn policy() {
     exit code 2
     -- stderr --
     error: there is no role "nobody"
-    hint: roles: analyst, architect, builder, qa, researcher
+    hint: roles: analyst, architect, builder, qa, researcher, single
     "#);
     insta::assert_snapshot!(project.said("policy check builder update_workflow '[1'"), @r"
     exit code 2
@@ -289,7 +326,7 @@ fn models() {
     insta::assert_snapshot!(project.said("models"), @r"
     exit code 0
     offline  answers
-      agents: analyst, architect, builder, qa, researcher (by default)
+      agents: analyst, architect, builder, qa, researcher, single (by default)
     ");
     insta::assert_snapshot!(project.said("models --model no-such-model"), @r#"
     exit code 2
@@ -299,7 +336,7 @@ fn models() {
     insta::assert_snapshot!(project.said("models --no-call --model anthropic::claude-opus-4-6"), @r"
     exit code 6
     anthropic::claude-opus-4-6  does not answer
-      agents: analyst, architect, builder, qa, researcher (by --model)
+      agents: analyst, architect, builder, qa, researcher, single (by --model)
       problem: the model anthropic::claude-opus-4-6 is not available: the environment variable ANTHROPIC_API_KEY is not set
       hint: export ANTHROPIC_API_KEY=…, or name another variable or a command under [providers.anthropic] in agentctl.toml
       hint: --model offline needs no key

@@ -86,7 +86,7 @@ fn doctor() {
     ✓ trust: the folder overrides nothing
     ✓ pack assistant: 8 agents (0 of this project), 8 skills, flow assistant
     ✓ pack front-door: 6 agents (0 of this project), 8 skills, flow front-door
-    ✓ pack n8n-builder: 5 agents (0 of this project), 8 skills, flow n8n-builder
+    ✓ pack n8n-builder: 6 agents (0 of this project), 8 skills, flow n8n-builder
     ✓ pack n8n-copilot: 6 agents (0 of this project), 8 skills, flow n8n-copilot
     ✓ pack research: 5 agents (0 of this project), 8 skills, flow research
     ✓ searches of research: in its own documents, or those of --corpus
@@ -108,7 +108,7 @@ fn doctor() {
     ✓ trust: trusted, the one item of it
     ✓ pack assistant: 8 agents (0 of this project), 8 skills, flow assistant
     ✓ pack front-door: 6 agents (0 of this project), 8 skills, flow front-door
-    ✓ pack n8n-builder: 5 agents (0 of this project), 8 skills, flow n8n-builder
+    ✓ pack n8n-builder: 6 agents (0 of this project), 8 skills, flow n8n-builder
     ✓ pack n8n-copilot: 6 agents (0 of this project), 8 skills, flow n8n-copilot
     ✓ pack research: 5 agents (0 of this project), 8 skills, flow research
     ✓ searches of research: in its own documents, or those of --corpus

@@ -83,8 +83,8 @@ fn analyze() {
 
     ## Research gaps
 
-    - n8n-nodes-base.filter was used, and no call of the run looked it up [event 54]
-    - n8n-nodes-base.webhook was used, and no call of the run looked it up [event 54]
+    - n8n-nodes-base.filter was used, and no call of the run looked it up [event 63]
+    - n8n-nodes-base.webhook was used, and no call of the run looked it up [event 63]
 
     ## Cost
 
@@ -93,15 +93,15 @@ fn analyze() {
     ## Timeline
 
     - 1 [TIME] the run began
-    - 23 [TIME] stage research
-    - 43 [TIME] stage decision
-    - 49 [TIME] stage build
-    - 54 [TIME] create_workflow changed orders-over-100-eur-to-slack
-    - 62 [TIME] stage validate
-    - 65 [TIME] check: 0 errors
-    - 86 [TIME] stage test
-    - 87 [TIME] stage complete
-    - 88 [TIME] the run ended: checked; not executed
+    - 29 [TIME] stage research
+    - 51 [TIME] stage decision
+    - 58 [TIME] stage build
+    - 63 [TIME] create_workflow changed orders-over-100-eur-to-slack
+    - 72 [TIME] stage validate
+    - 75 [TIME] check: 0 errors
+    - 100 [TIME] stage test
+    - 101 [TIME] stage complete
+    - 102 [TIME] the run ended: checked; not executed
 
     ## Proposed learnings
 

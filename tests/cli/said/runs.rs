@@ -228,7 +228,7 @@ fn status_runs_approvals_and_usage() {
     "#);
     insta::assert_snapshot!(project.said("runs verify"), @"
     exit code 0
-    ✓ [RUN]: 89 records, the chain is whole
+    ✓ [RUN]: 103 records, the chain is whole
     ");
     insta::assert_snapshot!(project.said("runs verify no-such-run"), @r#"
     exit code 1
@@ -360,86 +360,100 @@ fn log() {
        7  [TIME]     researcher → search_learnings query=
                          allowed by researcher: read-learnings
        8  [TIME]     ✓ search_learnings index: # Learnings index Generated: agentctl learnings index. Read by id. , plans: 0, learnings: 0
-      10  [TIME]   clarify
-      11  [TIME]     asks offline (turn 1)
-      12  [TIME]     answered
-      13  [TIME]     architect wrote requirements, research_request
-      15  [TIME]   acceptable: passed
-      16  [TIME]   questions
-      18  [TIME]   taken: skipped
-      19  [TIME]   refine: skipped
-      20  [TIME]   still_acceptable: passed
-      21  [TIME]   searched: skipped
-      22  [TIME]   listed: skipped
-      23  [TIME] ▶ research
-      24  [TIME]   research
-      25  [TIME]     asks offline (turn 1)
-      26  [TIME]     answered, wants 2 tool calls
-      27  [TIME]     researcher → list_workflows wanted={4 keys}
+      10  [TIME]   there: skipped
+      11  [TIME]   alone: skipped
+      12  [TIME]   clarify: taken
+      13  [TIME]   clarify
+      14  [TIME]     asks offline (turn 1)
+      15  [TIME]     answered
+      16  [TIME]     architect wrote requirements, research_request
+      18  [TIME]   acceptable: passed
+      19  [TIME]   questions
+      21  [TIME]   taken: skipped
+      22  [TIME]   refine: skipped
+      23  [TIME]   alone_with: skipped
+      24  [TIME]   alone_on: skipped
+      25  [TIME]   still_acceptable: passed
+      26  [TIME]   searched: skipped
+      27  [TIME]   listed: skipped
+      28  [TIME]   research: taken
+      29  [TIME] ▶ research
+      30  [TIME]   research
+      31  [TIME]     asks offline (turn 1)
+      32  [TIME]     answered, wants 2 tool calls
+      33  [TIME]     researcher → list_workflows wanted={4 keys}
                          allowed by researcher: list-workflows
-      28  [TIME]     ✓ list_workflows workflows: 0, total: 0
-      29  [TIME]     researcher → search_nodes query=n8n-nodes-base.slack limit=3
+      34  [TIME]     ✓ list_workflows workflows: 0, total: 0
+      35  [TIME]     researcher → search_nodes query=n8n-nodes-base.slack limit=3
                          allowed by researcher: search-nodes
-      30  [TIME]     ✓ search_nodes nodes: 3
-      31  [TIME]     asks offline (turn 2)
-      32  [TIME]     answered
-      33  [TIME]     researcher wrote research_findings
-      35  [TIME]   recipes: skipped
-      36  [TIME]   named: skipped
-      37  [TIME]   nothing_to_change: taken
-      38  [TIME]     program wrote decision
-      39  [TIME]   decide: skipped
-      40  [TIME]   choose: skipped
-      41  [TIME]   chosen: skipped
-      42  [TIME]   current: skipped
-      43  [TIME] ▶ decision
-      44  [TIME]   blueprint
-      45  [TIME]     asks offline (turn 1)
-      46  [TIME]     answered
-      47  [TIME]     architect wrote blueprint
-      49  [TIME] ▶ build
-      50  [TIME]   build
-      51  [TIME]     asks offline (turn 1)
-      52  [TIME]     answered, wants 1 tool call
-      53  [TIME]     builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
+      36  [TIME]     ✓ search_nodes nodes: 3
+      37  [TIME]     asks offline (turn 2)
+      38  [TIME]     answered
+      39  [TIME]     researcher wrote research_findings
+      41  [TIME]   recipes: skipped
+      42  [TIME]   named: skipped
+      43  [TIME]   nothing_to_change: taken
+      44  [TIME]     program wrote decision
+      45  [TIME]   chosen_alone: skipped
+      46  [TIME]   decide: skipped
+      47  [TIME]   choose: skipped
+      48  [TIME]   chosen: skipped
+      49  [TIME]   current: skipped
+      50  [TIME]   blueprint: taken
+      51  [TIME] ▶ decision
+      52  [TIME]   blueprint
+      53  [TIME]     asks offline (turn 1)
+      54  [TIME]     answered
+      55  [TIME]     architect wrote blueprint
+      57  [TIME]   build: taken
+      58  [TIME] ▶ build
+      59  [TIME]   build
+      60  [TIME]     asks offline (turn 1)
+      61  [TIME]     answered, wants 1 tool call
+      62  [TIME]     builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
                          allowed by builder: create-workflow
-      54  [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+      63  [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
                          change 1: orders-over-100-eur-to-slack created, 3 nodes
-      55  [TIME]     asks offline (turn 2)
-      56  [TIME]     answered
-      57  [TIME]     builder wrote workflow
-      59  [TIME]   built: taken
-      60  [TIME]     program wrote workflow
-      61  [TIME]   qa_loop: cycle 1
-      62  [TIME] ▶ validate
-      63  [TIME]   qa_loop[1]/final
-      64  [TIME]     qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
+      64  [TIME]     asks offline (turn 2)
+      65  [TIME]     answered
+      66  [TIME]     builder wrote workflow
+      68  [TIME]   built_alone: skipped
+      69  [TIME]   built: taken
+      70  [TIME]     program wrote workflow
+      71  [TIME]   qa_loop: cycle 1
+      72  [TIME] ▶ validate
+      73  [TIME]   qa_loop[1]/final
+      74  [TIME]     qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
                          allowed by qa: validate-final
-      65  [TIME]     ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
-      67  [TIME]   qa_loop[1]/look
-      68  [TIME]     qa → get_workflow workflow_id=orders-over-100-eur-to-slack view=review
+      75  [TIME]     ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+      77  [TIME]   qa_loop[1]/look
+      78  [TIME]     qa → get_workflow workflow_id=orders-over-100-eur-to-slack view=review
                          allowed by qa: get-workflow
-      69  [TIME]     ✓ get_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, node_count: 3
-      71  [TIME]     program wrote qa_report
-      72  [TIME]   qa_loop[1]/validate
-      73  [TIME]     asks offline (turn 1)
-      74  [TIME]     answered
-      75  [TIME]     qa wrote qa_report, edit_scope
-      77  [TIME]   qa_loop[1]/judged: taken
-      78  [TIME]     program wrote qa_report
-      79  [TIME]   qa_loop[1]/test: skipped
-      80  [TIME]   qa_loop[1]/tried: skipped
+      79  [TIME]     ✓ get_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, node_count: 3
       81  [TIME]     program wrote qa_report
-                       qa: pass, 0 errors, 1 warning (cycle 1)
-      82  [TIME]   qa_loop[1]/failed: stopped
-      83  [TIME]   qa_loop: left
-      84  [TIME]   understood: passed
-      85  [TIME]   covered: passed
-      86  [TIME] ▶ test
-      87  [TIME] ▶ complete
-      88  [TIME] complete: checked; not executed (exit code 0)
-      89  [TIME] activation 1 ended: complete
-    run [RUN]: complete; 89 records, 7 model calls, 6 tool calls
+      82  [TIME]   qa_loop[1]/validate: taken
+      83  [TIME]   qa_loop[1]/validate
+      84  [TIME]     asks offline (turn 1)
+      85  [TIME]     answered
+      86  [TIME]     qa wrote qa_report, edit_scope
+      88  [TIME]   qa_loop[1]/judged_alone: skipped
+      89  [TIME]   qa_loop[1]/judged: taken
+      90  [TIME]     program wrote qa_report
+      91  [TIME]   qa_loop[1]/test: skipped
+      92  [TIME]   qa_loop[1]/test_alone: skipped
+      93  [TIME]   qa_loop[1]/tried: skipped
+      94  [TIME]   qa_loop[1]/tried_alone: skipped
+      95  [TIME]     program wrote qa_report
+                       qa: pass, 0 errors, 1 warnings (cycle 1)
+      96  [TIME]   qa_loop[1]/failed: stopped
+      97  [TIME]   qa_loop: left
+      98  [TIME]   understood: passed
+      99  [TIME]   covered: passed
+     100  [TIME] ▶ test
+     101  [TIME] ▶ complete
+     102  [TIME] complete: checked; not executed (exit code 0)
+     103  [TIME] activation 1 ended: complete
+    run [RUN]: complete; 103 records, 7 model calls, 6 tool calls
     next: agentctl undo [RUN] --to N puts things as change N left them (1 to 1; 0: as before the run)
     "#);
     insta::assert_snapshot!(project.said("log no-such-run"), @r#"

@@ -53,7 +53,12 @@ impl<'a> Driver<'a> {
             {
                 Ok(Stop::Declined)
             }
-            Err(RunError::Model(ModelError::GaveUp { reason })) => Ok(Stop::GaveUp(reason)),
+            Err(RunError::Model(ModelError::GaveUp { reason })) if self.was_refused() => {
+                Ok(Stop::GaveUp(reason))
+            }
+            Err(RunError::Model(ModelError::GaveUp { reason })) => {
+                Err(RunError::Stuck { message: reason })
+            }
             end => end,
         };
         // A journal that cannot be written is not written to.
@@ -70,9 +75,13 @@ impl<'a> Driver<'a> {
 
     /// A model that sees no other way than the one to which the user said no has not failed.
     fn gave_up_at_a_no(&self) -> bool {
+        self.was_refused() && self.guards.said_no(None)
+    }
+
+    /// Whether the call that returned last was refused.
+    fn was_refused(&self) -> bool {
         let last = self.recorder.view.returned().pop();
-        let refused = last.is_some_and(|(_, r)| r.result.status == ToolStatus::Refused);
-        refused && self.guards.said_no(None)
+        last.is_some_and(|(_, r)| r.result.status == ToolStatus::Refused)
     }
 
     /// A no, the user's or a rule's, is the end of the run, and says what became of the rest.

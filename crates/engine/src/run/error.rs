@@ -23,6 +23,9 @@ pub enum RunError {
     /// The flow or the policy cannot be carried out as written.
     #[error("{0}")]
     Pack(String),
+    /// A call failed, and who made it knows no other way: no fault of a model. The run is saved; `resume` goes on.
+    #[error("{message}")]
+    Stuck { message: String },
     #[error("{message}")]
     Refused { message: String, hint: String },
     /// A bug in agentctl.
@@ -68,7 +71,7 @@ impl RunError {
             RunError::Refused { .. } => 5,
             RunError::Model(_) => 6,
             RunError::Backend { .. } => 7,
-            RunError::Machine { .. } => 1,
+            RunError::Machine { .. } | RunError::Stuck { .. } => 1,
             RunError::Internal(_) => 70,
         }
     }
@@ -79,7 +82,9 @@ impl RunError {
             RunError::Backend { hint, .. }
             | RunError::Machine { hint, .. }
             | RunError::Refused { hint, .. } => Some(hint.as_str()).filter(|h| !h.is_empty()),
-            RunError::Model(_) => Some("the run is saved; `agentctl resume` goes on with it"),
+            RunError::Model(_) | RunError::Stuck { .. } => {
+                Some("the run is saved; `agentctl resume` goes on with it")
+            }
             RunError::Store(_) | RunError::Usage(_) | RunError::Pack(_) | RunError::Internal(_) => {
                 None
             }

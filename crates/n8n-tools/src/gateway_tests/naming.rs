@@ -53,6 +53,7 @@ async fn pushed(b: &mut Bench, after: &Workflow, over: Option<(WorkflowId, Strin
         file: "new.json".into(),
         after: after.clone(),
         over,
+        target: None,
     };
     let own = ByUser {
         command: "push",

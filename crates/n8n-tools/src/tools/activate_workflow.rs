@@ -129,6 +129,10 @@ impl Act for SetActive {
     fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
         Box::pin(async {
             let (n8n, id) = (&self.n8n, &self.at.id);
+            // What would be published is what was looked at.
+            if let Some(refused) = n8n.moved_on(&self.at).await {
+                return (refused, None);
+            }
             let said = n8n.backend.set_active(id, self.active).await;
             (n8n.published(id, self.active, said.err()).await, None)
         })

@@ -13,6 +13,9 @@ use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+/// The key under which the journal has the target.
+const TARGET: &str = "target";
+
 /// What is pushed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Push {
@@ -22,6 +25,8 @@ pub struct Push {
     pub after: Workflow,
     /// The workflow to change, and its graph as the user was shown it; None: a new one.
     pub over: Option<(WorkflowId, String)>,
+    /// The target of the settings that it goes to; None: the project's own n8n.
+    pub target: Option<String>,
 }
 
 impl Push {
@@ -30,11 +35,20 @@ impl Push {
 
     /// As the journal has it.
     pub fn arguments(&self) -> Value {
-        json!({
+        let mut arguments = json!({
             "file": self.file,
             "workflow_id": self.over.as_ref().map(|(id, _)| id),
             "graph_hash": graph_hash(&self.after),
-        })
+        });
+        if let (Some(target), Some(map)) = (&self.target, arguments.as_object_mut()) {
+            map.insert(TARGET.to_owned(), json!(target));
+        }
+        arguments
+    }
+
+    /// Whether a call of the journal is a push to this target.
+    pub fn is_to(tool: &str, arguments: &Value, target: &str) -> bool {
+        tool == Self::NAME && arguments.get(TARGET).and_then(Value::as_str) == Some(target)
     }
 
     /// The change that it is.

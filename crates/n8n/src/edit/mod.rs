@@ -183,7 +183,8 @@ impl EditOp {
 }
 
 /// Applies all operations to a copy, or none. `ids` gives the id of an added node that brings none.
-/// Added nodes without a position are placed near their neighbours once all edges are known; no existing node moves.
+/// Added nodes without a position are placed near their neighbours once all edges are known. Of the existing ones only those move to
+/// which the operations lead a main connection that would run backwards; one that an operation moves stays where that puts it.
 pub fn apply(
     workflow: &Workflow,
     ops: &[EditOp],
@@ -200,6 +201,15 @@ pub fn apply(
     }
     unplaced.retain(|id| edited.node(id).is_some_and(|n| n.position().is_none()));
     layout::place_new(&mut edited, &unplaced);
+    let moved = ops.iter().filter_map(|op| match op {
+        EditOp::MoveNode { node, .. } => Some(node.as_str()),
+        _ => None,
+    });
+    let moved = moved.filter_map(|named| address::resolve(&edited, named).ok());
+    let fixed = moved
+        .filter_map(|at| Some(edited.nodes.get(at)?.id()))
+        .collect();
+    layout::turn(workflow, &mut edited, &fixed);
     Ok(edited)
 }
 

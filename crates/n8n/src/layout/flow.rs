@@ -174,6 +174,10 @@ fn without_loops(
         Done,
     }
     let mut visits = vec![Visit::New; main.len()];
+    let mut is_main = vec![false; main.len()];
+    for &at in mains {
+        mark(&mut is_main, at);
+    }
     let mut walk = Vec::with_capacity(mains.len());
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); main.len()];
     let fed = |at: &usize| has_main_input.get(*at) == Some(&true);
@@ -201,7 +205,7 @@ fn without_loops(
             };
             stack.push((at, next + 1));
             let visit = visits.get(child).copied().unwrap_or(Visit::Open);
-            if visit != Visit::Open && mains.contains(&child) {
+            if visit != Visit::Open && is_main.get(child) == Some(&true) {
                 push_once(&mut children, at, child);
                 if visit == Visit::New {
                     stack.push((child, 0));

@@ -184,6 +184,120 @@ fn an_inserted_node_moves_no_other() {
     );
 }
 
+#[test]
+fn a_node_between_two_stands_between_them_or_below() {
+    let ends = |to: f64| {
+        let edges = [("A", "main", 0, "New"), ("New", "main", 0, "B")];
+        let mut w = built(&["A", "B", "New"], &edges);
+        w.nodes[1].set_position(to, 0.0);
+        w.nodes[2].map_mut().remove("position");
+        place_new(&mut w, &[NodeId("New".into())]);
+        let (name, x, y) = positions(&w)[2];
+        (name == "New", x, y)
+    };
+    // Room for it in the row.
+    assert_eq!(ends(480.0), (true, 240, 0));
+    assert_eq!(ends(960.0), (true, 240, 0));
+    // None: below, with both connections to the right.
+    assert_eq!(ends(240.0), (true, 128, 176));
+    // Nothing can run forward between what stands the other way round.
+    assert_eq!(ends(-240.0), (true, 240, 0));
+}
+
+#[test]
+fn several_between_two_share_the_room() {
+    let mut w = built(
+        &["A", "B", "Second", "First"],
+        &[
+            ("A", "main", 0, "First"),
+            ("First", "main", 0, "Second"),
+            ("Second", "main", 0, "B"),
+        ],
+    );
+    w.nodes[1].set_position(240.0, 0.0);
+    for at in [2, 3] {
+        w.nodes[at].map_mut().remove("position");
+    }
+    place_new(&mut w, &[NodeId("First".into()), NodeId("Second".into())]);
+    let x = |name: &str| w.node_by_name(name).unwrap().position().unwrap().0;
+    assert!(0.0 < x("First") && x("First") < x("Second") && x("Second") < 240.0);
+    assert_eq!(overlaps(&w), Vec::<String>::new());
+}
+
+/// The workflow after its nodes A (0), B (240), C (480) and D (720), one after the other, were connected otherwise.
+fn reconnected(edges: &[(&str, &str, u32, &str)], fixed: &[&str]) -> Vec<(String, i64, i64)> {
+    let names = ["A", "B", "C", "D"];
+    let mut before = built(
+        &names,
+        &[
+            ("A", "main", 0, "B"),
+            ("B", "main", 0, "C"),
+            ("C", "main", 0, "D"),
+        ],
+    );
+    layout(&mut before);
+    let mut after = built(&names, edges);
+    for (node, was) in after.nodes.iter_mut().zip(&before.nodes) {
+        let (x, y) = was.position().unwrap();
+        node.set_position(x, y);
+    }
+    let fixed = fixed.iter().map(|id| NodeId((*id).to_owned())).collect();
+    turn(&before, &mut after, &fixed);
+    assert_eq!(overlaps(&after), Vec::<String>::new());
+    let all = positions(&after).into_iter();
+    all.map(|(name, x, y)| (name.to_owned(), x, y)).collect()
+}
+
+#[test]
+fn only_what_a_new_connection_leads_backwards_to_moves() {
+    let at = |name: &str, x: i64, y: i64| (name.to_owned(), x, y);
+    let as_it_was = [
+        at("A", 0, 0),
+        at("B", 240, 0),
+        at("C", 480, 0),
+        at("D", 720, 0),
+    ];
+    // A → C → D → B: B is led to from D now.
+    let last = [
+        ("A", "main", 0, "C"),
+        ("C", "main", 0, "D"),
+        ("D", "main", 0, "B"),
+    ];
+    let moved = [
+        at("A", 0, 0),
+        at("B", 960, 0),
+        at("C", 480, 0),
+        at("D", 720, 0),
+    ];
+    assert_eq!(reconnected(&last, &[]), moved);
+    // The user said where it stands.
+    assert_eq!(reconnected(&last, &["B"]), as_it_was);
+    // A → C → B → D: between the two, below, as there is no room in the row.
+    let between = [
+        ("A", "main", 0, "C"),
+        ("C", "main", 0, "B"),
+        ("B", "main", 0, "D"),
+    ];
+    let moved = [
+        at("A", 0, 0),
+        at("B", 608, 176),
+        at("C", 480, 0),
+        at("D", 720, 0),
+    ];
+    assert_eq!(reconnected(&between, &[]), moved);
+    // A loop that is closed goes back on purpose.
+    let closed = [
+        ("A", "main", 0, "B"),
+        ("B", "main", 0, "C"),
+        ("C", "main", 0, "D"),
+        ("D", "main", 0, "B"),
+    ];
+    assert_eq!(reconnected(&closed, &[]), as_it_was);
+    // What runs to the right already moves nothing.
+    let skipped = [("A", "main", 0, "C"), ("C", "main", 0, "D")];
+    assert_eq!(reconnected(&skipped, &[]), as_it_was);
+}
+
 fn with_sub_nodes() -> impl Strategy<Value = Workflow> {
     let subs = prop::collection::vec((0usize..14, 0usize..14), 0..6);
     (arbitrary::workflow(14), subs).prop_map(|(mut workflow, subs)| {
@@ -252,5 +366,13 @@ proptest! {
             if !is_new(i) { prop_assert_eq!(a, b); }
         }
         prop_assert_eq!(overlaps(&w), Vec::<String>::new());
+        // The others stand so that it is possible: so the connections of the new ones run forward.
+        let flow = Flow::of(&w);
+        for at in flow.placeable() {
+            for &parent in flow.parents(at) {
+                let x = |at: usize| w.nodes[at].position().unwrap().0;
+                prop_assert!(x(parent) < x(at), "{} → {}", w.nodes[parent].name(), w.nodes[at].name());
+            }
+        }
     }
 }

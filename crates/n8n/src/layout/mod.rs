@@ -8,7 +8,7 @@ mod place;
 use super::workflow::Workflow;
 use flow::Flow;
 
-pub use place::place_new;
+pub use place::{place_new, turn};
 
 /// n8n's canvas grid.
 const GRID: f64 = 16.0;

@@ -1,0 +1,103 @@
+//! Pushes to other n8n taken back, and what somebody else changes while a change is decided about.
+
+use crate::published::{Trouble, n8n_with};
+use crate::support::{Project, Ran};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A project whose own n8n, and whose target `prod`, is this one.
+struct Connected {
+    project: Project,
+    address: String,
+}
+
+impl Connected {
+    fn to(trouble: &Arc<Trouble>) -> Connected {
+        let project = Project::new();
+        let address = n8n_with(Arc::clone(trouble));
+        project.write(
+            "agentctl.toml",
+            &format!("[targets.prod]\nurl = \"{address}\"\nkey_env = \"PROD_N8N_API_KEY\"\n"),
+        );
+        Connected { project, address }
+    }
+
+    fn run(&self, typed: &[&str]) -> Ran {
+        let args = [&["--output-format", "json"], typed].concat();
+        let mut command = self.project.command(&args);
+        command.env("N8N_API_URL", &self.address);
+        command.envs([("N8N_API_KEY", "k"), ("PROD_N8N_API_KEY", "k")]);
+        command.output().unwrap().into()
+    }
+
+    fn ok(&self, typed: &[&str]) -> Value {
+        let ran = self.run(typed);
+        assert_eq!(ran.code, 0, "{typed:?}: {}\n{}", ran.stdout, ran.stderr);
+        ran.json()
+    }
+
+    fn named(&self, path: &str, name: &str) {
+        let mut workflow = self.project.read_json(path);
+        workflow["nodes"][0]["name"] = json!(name);
+        self.project.write(path, &workflow.to_string());
+    }
+}
+
+#[test]
+fn without_a_run_the_last_push_to_a_target_is_taken_back() {
+    let here = Connected::to(&Arc::default());
+    here.ok(&["--backend", "rest", "pull", "w1"]);
+    let path = format!("workflows/{}", here.project.workflows().remove(0));
+    here.named(&path, "Begin");
+    let first = here.ok(&["push", &path, "--target", "prod", "--id", "w1", "--force"]);
+    here.named(&path, "Go");
+    let second = here.ok(&["push", &path, "--target", "prod"]);
+    for pushed in [&second, &first] {
+        let undone = here.ok(&["undo", "--target", "prod"]);
+        assert_eq!(undone["run_id"], pushed["run"], "{undone:#}");
+    }
+    let none = here.run(&["undo", "--target", "prod"]);
+    assert_eq!(none.code, 2, "{}", none.stderr);
+    assert!(
+        none.stdout.contains("no push to the target")
+            || none.stderr.contains("no push to the target"),
+        "{}{}",
+        none.stdout,
+        none.stderr
+    );
+}
+
+#[test]
+fn what_changed_while_it_was_published_is_looked_at_again() {
+    let trouble = Arc::new(Trouble::default());
+    let here = Connected::to(&trouble);
+    // Read to be found, to be judged, and once more right before it is published.
+    trouble.changed_after.store(2, Ordering::SeqCst);
+    let ran = here.run(&["--backend", "rest", "workflows", "activate", "w1", "--yes"]);
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stderr.contains("looking at it as it is now"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_call_that_failed_is_no_fault_of_a_model() {
+    let trouble = Arc::new(Trouble::default());
+    let here = Connected::to(&trouble);
+    trouble.forgets.store(true, Ordering::SeqCst);
+    let ran = here.run(&[
+        "--backend",
+        "rest",
+        "build",
+        "--yes",
+        "--workflow",
+        "w1",
+        "Rename the node Start to Begin",
+    ]);
+    assert_eq!(ran.code, 1, "{}\n{}", ran.stdout, ran.stderr);
+    let told = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(told.contains("reads back"), "{told}");
+}
