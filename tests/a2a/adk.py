@@ -1,9 +1,6 @@
 """An agent of google-adk that hands its user's question to the research team of `agentctl serve` as its remote agent, over A2A. The
 model of the agent is a script: it transfers to the remote agent, whatever it is asked. Ends the program with words when a check does
-not hold.
-
-    tests/a2a/adk        installs google-adk (pinned, some 150 MB) into target/adk and runs this
-"""
+not hold."""
 
 import asyncio
 import os

@@ -43,6 +43,15 @@ fn case_096_another_clients_task_is_neither_told_nor_cancelled() {
         assert!(of(&task).contains("-32001"), "{method}: {}", of(&task));
         assert_eq!(of(&task), of(never), "{method}");
     }
+    // Neither is it one of another agent here, also for its own client.
+    let elsewhere = call("GetTask", &json!({"id": task}));
+    let elsewhere = served.as_one("POST /agents/research/a2a", &VERSION, &elsewhere);
+    assert_eq!(
+        elsewhere.json()["error"]["code"],
+        -32001,
+        "{}",
+        elsewhere.body
+    );
     let listed = served.as_two(RPC, &VERSION, &call("ListTasks", &json!({})));
     assert_eq!(listed.json()["result"]["totalSize"], 0);
     let own = served.as_one(RPC, &VERSION, &call("CancelTask", &json!({"id": task})));
@@ -54,25 +63,20 @@ fn case_096_another_clients_task_is_neither_told_nor_cancelled() {
 
 #[test]
 fn case_097_a_context_of_another_client_is_a_new_one_of_the_callers() {
-    let served = asking();
+    // Neither of the two speaks for a tenant.
+    let served = Served::start();
     let first = served.as_one(
         RPC,
         &VERSION,
         &said("m", "I want to submit a request", &json!({})),
     );
     let context = first.json()["result"]["task"]["contextId"].clone();
-    let theirs = served.as_two(
-        RPC,
-        &VERSION,
-        &said("m", "/log", &json!({"contextId": context})),
-    );
-    assert!(
-        theirs
-            .body
-            .contains("Nothing was said in this conversation yet."),
-        "{}",
-        theirs.body
-    );
+    let log = said("m-log", "/log", &json!({"contextId": context}));
+    let nothing = "Nothing was said in this conversation yet.";
+    let theirs = served.as_two(RPC, &VERSION, &log);
+    assert!(theirs.body.contains(nothing), "{}", theirs.body);
+    let own = served.as_one(RPC, &VERSION, &log);
+    assert!(!own.body.contains(nothing), "{}", own.body);
     let both = json!({"contextId": "another", "taskId": first.json()["result"]["task"]["id"]});
     let mixed = served.as_one(RPC, &VERSION, &said("m-2", "hello", &both));
     assert_eq!(mixed.json()["error"]["code"], -32602, "{}", mixed.body);

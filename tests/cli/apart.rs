@@ -4,6 +4,7 @@
 use crate::serving::{Served, TOKEN};
 use crate::support::{Project, Ran};
 use serde_json::{Value, json};
+use std::process::Command;
 
 const QUESTION: &str = "How long is the heating network of Norrfeld, and what did it cost?";
 
@@ -131,6 +132,137 @@ fn an_agent_that_gives_something_else_is_away_and_the_others_go_on() {
         report.contains("economic-agent: ") && report.contains("claims"),
         "{report}"
     );
+}
+
+/// A rule that refuses the question of the example.
+const RULE: &str = "rules:
+  - id: no-networks
+    effect: deny
+    tools: [ask_technology]
+    when: args.question.contains('network')
+    reason: nobody is asked about networks
+    match: [{role: fact-checking-agent, tool: ask_technology, args: {question: How long is the network?}}]
+    not_match: [{role: fact-checking-agent, tool: ask_technology, args: {question: How high is the bridge?}}]
+";
+const FACTS: &str = "examples/agents-apart/facts/";
+const POLICY: &str = "packs/research/agents/policy.yaml";
+
+/// A file of the example that the documentation shows.
+fn example(name: &str) -> String {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    std::fs::read_to_string(file).unwrap()
+}
+
+/// A folder of the example's fact checker, its policy as it is changed here.
+fn fact_checker(policy: impl Fn(String) -> String) -> Project {
+    let project = Project::new();
+    for name in [
+        "packs/research/agents/factcheck.flow.yaml",
+        "packs/research/tools/ask_technology/tool.yaml",
+    ] {
+        project.write(name, &example(&format!("{FACTS}{name}")));
+    }
+    project.write(POLICY, &policy(example(&format!("{FACTS}{POLICY}"))));
+    project
+}
+
+/// A command of a user with the example's settings, the two services where they are.
+fn knowing(project: &Project, services: &[(&str, &Served)], mut command: Command) -> Command {
+    let mut settings = example("examples/agents-apart/config.toml");
+    for (at, served) in services {
+        settings = settings.replace(at, &served.address);
+    }
+    let config = project.home().join("config.toml");
+    std::fs::write(&config, settings).unwrap();
+    command.env_remove("AGENTCTL_TOOLS");
+    command
+        .env("AGENTCTL_CONFIG", config)
+        .env("A2A_TOKEN", TOKEN);
+    command
+}
+
+fn ran(project: &Project, services: &[(&str, &Served)], args: &[&str]) -> Ran {
+    let mut command = knowing(project, services, project.command(args));
+    command.output().unwrap().into()
+}
+
+/// What the example's report says, how often the technology agent was asked until then, and how the fact checker's run went.
+fn asked(technology: &Project, tech: &Served, facts: &Project) -> (String, usize, String) {
+    let known = ("127.0.0.1:8201", tech);
+    let approved = ran(facts, &[known], &["a2a", "approve", "technology-agent"]);
+    assert_eq!(approved.code, 0, "{}", approved.stderr);
+    let mut command = knowing(facts, &[known], Served::command(facts));
+    command.args(["--allow-loose-policy", "--agents", "fact-checking-agent"]);
+    let served = Served::of(command);
+    let known = [known, ("127.0.0.1:8202", &served)];
+
+    let desk = Project::new();
+    desk.write("team.json", &example("examples/agents-apart/team.json"));
+    let approved = ran(&desk, &known, &["a2a", "approve", "facts"]);
+    assert_eq!(approved.code, 0, "{}", approved.stderr);
+    let run = ["run", "research", QUESTION, "--orchestrator", "team.json"];
+    let report = ran(&desk, &known, &run);
+    assert_eq!(report.code, 0, "{}", report.stderr);
+    let runs = technology.run(&["runs", "list", "--output-format", "json"]);
+    let runs = runs.json()["runs"].as_array().unwrap().len();
+    let own = |args: &[&str]| {
+        ran(
+            facts,
+            &known,
+            &[&["--allow-loose-policy", "runs"], args].concat(),
+        )
+    };
+    let made = own(&["list", "--output-format", "json"]).json();
+    let log = own(&["show", made["runs"][0]["run_id"].as_str().unwrap()]);
+    (report.stdout, runs, log.stdout)
+}
+
+#[test]
+fn an_agent_asks_another_one_by_itself_where_its_policy_lets_it() {
+    let technology = Project::new();
+    let mut command = Served::command(&technology);
+    command.args(["--agents", "technology-agent"]);
+    let tech = Served::of(command);
+    let long = "The district heating network of Norrfeld is 148 kilometres long.";
+
+    let facts = fact_checker(|policy| policy);
+    let (report, runs, log) = asked(&technology, &tech, &facts);
+    assert!(report.contains(long), "{report}");
+    assert_eq!(runs, 1, "{log}");
+    // A rule refuses the call: it is not made, and the rest goes on.
+    let refused = fact_checker(|policy| policy + RULE);
+    let (report, runs, log) = asked(&technology, &tech, &refused);
+    assert!(
+        !report.contains(long) && report.contains("crowns"),
+        "{report}"
+    );
+    assert!(log.contains("nobody is asked about networks"), "{log}");
+    assert_eq!(runs, 1, "{log}");
+
+    // Without the policy's line, and without the word that it may say more than the pack's own, nothing is served.
+    let line = ", ask_technology]";
+    let without = fact_checker(|policy| {
+        assert!(policy.contains(line));
+        policy.replace(line, "]")
+    });
+    let serve = ["serve", "--check", "--agents", "fact-checking-agent"];
+    let check = [&["--allow-loose-policy"], &serve[..]].concat();
+    for (project, args, why) in [
+        (
+            &without,
+            &check[..],
+            "calls ask_technology as fact-checking-agent, which the policy denies",
+        ),
+        (
+            &facts,
+            &serve[..],
+            "a project may only tighten the policy: fact-checking-agent would get ask_technology",
+        ),
+    ] {
+        let ran = project.run(args);
+        assert_eq!(ran.code, 2, "{}", ran.stdout);
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    }
 }
 
 #[test]

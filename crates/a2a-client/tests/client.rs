@@ -284,6 +284,26 @@ async fn what_is_too_large_or_not_of_the_protocol_is_told_and_not_kept() {
 }
 
 #[tokio::test]
+async fn a_card_has_an_end() {
+    let (address, _) = serve(|_| {
+        let mut large = card("http://127.0.0.1:9", "JSONRPC", false);
+        large["description"] = "x".repeat(256 * 1024).into();
+        ok(&large)
+    })
+    .await;
+    let url = Url::parse(&address).unwrap();
+    let agent = Agent {
+        allow: Addresses::default().and(&url),
+        credentials: None,
+        limits: Limits::default(),
+        keys: None,
+        url,
+    };
+    let told = "the answer is larger than 262144 bytes".to_owned();
+    assert_eq!(agent.card().await, Err(Error::Unreadable(told)));
+}
+
+#[tokio::test]
 async fn a_connection_that_is_cut_may_have_made_a_task() {
     let (agent, _) = agent("JSONRPC", false, |_| Vec::new()).await;
     let client = agent.connect(None).await.unwrap();

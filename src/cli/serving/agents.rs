@@ -26,11 +26,15 @@ pub(super) fn named(
         None => crate::pack::names(root, &options),
     };
     let mut known: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut broken = None;
     for name in packs {
         let pack = match crate::pack::named(&name, root, &options) {
             Ok(pack) => pack,
             // A broken pack that nobody named keeps nobody from the others.
-            Err(_) if out.pack.is_none() => continue,
+            Err(error) if out.pack.is_none() => {
+                broken.get_or_insert(error);
+                continue;
+            }
             Err(error) => return Err(session::no_pack(&error)),
         };
         let team = pack.manifest.orchestrators.iter();
@@ -49,6 +53,10 @@ pub(super) fn named(
             let near = nearest(agent, known.keys().map(String::as_str));
             let names: Vec<&str> = known.keys().map(String::as_str).collect();
             let told = format!("--agents: no pack has an agent {agent:?}{near}");
+            if let Some(broken) = &broken {
+                let told = format!("{told}; one was passed over for its mistakes:\n{broken}");
+                return Err(CliError::usage(told).hint("agentctl agents check lists them"));
+            }
             Err(CliError::usage(told).hint(match names.is_empty() {
                 true => "agents stand in `orchestrators` of a pack.yaml (docs/orchestrators.md)"
                     .to_owned(),

@@ -5,6 +5,7 @@ use super::support::{Desk, MANIFEST, two};
 use agentctl_host::key::Key;
 use agentctl_host::reach::Addresses;
 use agentctl_mcp::serve::listen::Plain;
+use agentctl_sessions::{Marks, Pushes as _, SqliteSessions};
 use agentctl_testkit::fake_http::{Asked, Request, response, serve};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -284,6 +285,42 @@ fn what_was_not_taken_is_told_again_by_the_next_process() {
             let update = ["statusUpdate", "artifactUpdate"].map(|of| &request.body[of]["taskId"]);
             assert!(update.contains(&&task["id"]), "{request:?}");
         }
+        drop(desk);
+    });
+}
+
+/// How often what its receiver did not take was tried.
+async fn tries(sessions: &SqliteSessions, task: &Value) -> i64 {
+    let pushes = sessions.pushes_of(task.as_str().unwrap()).await.unwrap();
+    pushes[0].tries
+}
+
+#[test]
+fn an_address_that_may_not_be_told_any_more_is_told_nothing() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let outside = Runtime::new().unwrap();
+    let (url, asked) = outside.block_on(receiver(usize::MAX));
+    let real = folder.path().canonicalize().unwrap();
+    let marks = Marks::of(Some(Key::fixed([7; Key::BYTES])), &real);
+    let first = Runtime::new().unwrap();
+    let task = first.block_on(async {
+        let desk = desk_in(Arc::clone(&folder), &["127.0.0.1"]).await;
+        let params = json!({"message": message("m-1", "hello"), "configuration": {"taskPushNotificationConfig": {"url": url}}});
+        let task = rpc(&desk, "SendMessage", params).await["result"]["task"]["id"].clone();
+        came(&asked, |bodies| bodies.len() == 1).await;
+        task
+    });
+    first.shutdown_background();
+    // What was listed when the address was named is listed no more.
+    outside.block_on(async {
+        let memory = real.join("memory");
+        let sessions = SqliteSessions::open(&memory, marks).await.unwrap();
+        let (before, told) = (tries(&sessions, &task).await, asked.all().len());
+        let desk = desk_in(folder, &[]).await;
+        while tries(&sessions, &task).await <= before {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(asked.all().len(), told);
         drop(desk);
     });
 }

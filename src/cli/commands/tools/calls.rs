@@ -53,7 +53,8 @@ fn pairs(given: &[String]) -> Result<Map<String, Value>, CliError> {
                 .hint("for example --arg query=leave")
         })?;
         let is_json = value.starts_with(['{', '[', '"', '-'])
-            || value.starts_with(|c: char| c.is_ascii_digit());
+            || value.starts_with(|c: char| c.is_ascii_digit())
+            || matches!(value, "true" | "false");
         let read = is_json.then(|| serde_json::from_str(value).ok()).flatten();
         Ok((name.to_owned(), read.unwrap_or_else(|| Value::from(value))))
     });
