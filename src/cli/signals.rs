@@ -5,9 +5,9 @@ use super::error::CliError;
 use super::streams;
 use agentctl_engine::run::{Cancel, Cause};
 use agentctl_host::family;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What the first signal stops; None: there is nothing to save.
 static WORK: Mutex<Option<Cancel>> = Mutex::new(None);
@@ -15,6 +15,8 @@ static WORK: Mutex<Option<Cancel>> = Mutex::new(None);
 /// Hears them from here on, on a thread of its own: the others may be busy.
 pub(super) fn listen() -> Result<(), CliError> {
     let failed = |e: std::io::Error| CliError::failed(format!("signals cannot be heard: {e}"));
+    // A write beyond the limit for files (`ulimit -f`) is then an error of that write, like a full disk, and ends nobody unheard.
+    signal_hook::flag::register(SIGXFSZ, Arc::default()).map_err(failed)?;
     let mut signals = Signals::new(heard()).map_err(failed)?;
     std::thread::Builder::new()
         .name("signals".to_owned())

@@ -208,7 +208,7 @@ fn agents_skills_and_doctor_answer() {
     let agents = project
         .run(&["agents", "list", "--output-format", "json"])
         .json();
-    assert_eq!(agents["agents"].as_array().unwrap().len(), 5);
+    assert_eq!(agents["agents"].as_array().unwrap().len(), 6);
     let skills = project
         .run(&["skills", "list", "--output-format", "json"])
         .json();

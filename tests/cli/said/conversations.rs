@@ -39,11 +39,11 @@ fn packs() {
     "#);
     insta::assert_snapshot!(project.said("packs check"), @"
     exit code 0
-    assistant: 8 flows, 8 agents, 1 files of data: no mistakes, 0 warnings
-    front-door: 1 flows, 6 agents, 3 files of data: no mistakes, 0 warnings
-    n8n-builder: 2 flows, 6 agents, 1 files of data: no mistakes, 0 warnings
-    n8n-copilot: 5 flows, 6 agents, 1 files of data: no mistakes, 0 warnings
-    research: 7 flows, 5 agents, 2 files of data: no mistakes, 0 warnings
+    assistant: 8 flows, 8 agents, 1 data file: no mistakes, 0 warnings
+    front-door: 1 flow, 6 agents, 3 data files: no mistakes, 0 warnings
+    n8n-builder: 2 flows, 6 agents, 1 data file: no mistakes, 0 warnings
+    n8n-copilot: 5 flows, 6 agents, 1 data file: no mistakes, 0 warnings
+    research: 7 flows, 5 agents, 2 data files: no mistakes, 0 warnings
     ");
     project.write(
         "packs/front-door/data/teams.yaml",

@@ -444,7 +444,7 @@ fn log() {
       93  [TIME]   qa_loop[1]/tried: skipped
       94  [TIME]   qa_loop[1]/tried_alone: skipped
       95  [TIME]     program wrote qa_report
-                       qa: pass, 0 errors, 1 warnings (cycle 1)
+                       qa: pass, 0 errors, 1 warning (cycle 1)
       96  [TIME]   qa_loop[1]/failed: stopped
       97  [TIME]   qa_loop: left
       98  [TIME]   understood: passed

@@ -16,7 +16,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 /// Bytes: shorter texts are kept as they are.
-const LONG: usize = 256 * 1024;
+const LONG: usize = 32 * 1024;
 /// What differs is at most this part of the text, else the text is kept whole.
 const AT_MOST: usize = 8;
 /// Larger ones were not written by this program.
