@@ -140,6 +140,10 @@ fn waivers_limits_and_comments_override_nothing() {
         place.write("agentctl.toml", text);
         assert_eq!(names(&inventory(place.path())), [""; 0], "{text}");
     }
+    // A client's name says something, whatever stands below it.
+    place.write("agentctl.toml", "[serve.clients.demo]\n");
+    let named = inventory(place.path());
+    assert_eq!(named.items[0].shows, ["[serve.clients.demo] (empty)"]);
     place.write("agentctl.toml", "[n8n]\nbackend = \"rest\"\n");
     let one = inventory(place.path());
     assert_eq!(one.items[0].shows, ["[n8n] backend = \"rest\""]);
@@ -317,6 +321,17 @@ fn a_folder_is_restricted_until_it_is_trusted_and_asks_again_for_what_changed() 
     assert_eq!(
         changed.pack().unwrap_err().to_string(),
         "agents/architect.md was changed since this folder was trusted; agents/extra.md is new since this folder was trusted"
+    );
+    // The file may be older than what it sets.
+    let mut settings = changed.clone();
+    for judged in &mut settings.items {
+        if judged.item.kind == Kind::Settings {
+            judged.verdict = Verdict::New;
+        }
+    }
+    assert_eq!(
+        settings.settings().unwrap_err().to_string(),
+        "what agentctl.toml sets is new since this folder was trusted"
     );
     // What did not change goes on.
     assert_eq!(changed.settings().unwrap(), Use::Project);

@@ -61,7 +61,7 @@ fn agents() {
     built-in agents/flow.yaml:114:48: the pack has no agent "analyst"
     built-in agents/flow.yaml:118:51: the pack has no agent "analyst"
     built-in agents/flow.yaml:958:18: the pack has no agent "analyst"
-    hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
+    hint: agentctl packs check n8n-builder lists the same; a project file overrides the built-in one of the same name
     "#);
 }
 
@@ -231,7 +231,7 @@ fn flow() {
     -- stderr --
     error: agents/flow.yaml:1:1: the flow has no "steps"
     agents/flow.yaml:2:9: `stages` must be a list of names, in forward order
-    hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
+    hint: agentctl packs check n8n-builder lists the same; a project file overrides the built-in one of the same name
     "#);
 }
 
