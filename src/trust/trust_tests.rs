@@ -322,23 +322,26 @@ fn a_folder_is_restricted_until_it_is_trusted_and_asks_again_for_what_changed() 
         changed.pack().unwrap_err().to_string(),
         "agents/architect.md was changed since this folder was trusted; agents/extra.md is new since this folder was trusted"
     );
-    // The file may be older than what it sets.
-    let mut settings = changed.clone();
-    for judged in &mut settings.items {
-        if judged.item.kind == Kind::Settings {
-            judged.verdict = Verdict::New;
-        }
-    }
-    assert_eq!(
-        settings.settings().unwrap_err().to_string(),
-        "what agentctl.toml sets is new since this folder was trusted"
-    );
     // What did not change goes on.
     assert_eq!(changed.settings().unwrap(), Use::Project);
     assert!(changed.servers().has("docs"));
 
     assert!(Book::revoke(&home, &folder_key(place.path()).unwrap()).unwrap());
     assert_eq!(place.judged(&home).standing(), Standing::Restricted);
+}
+
+#[test]
+fn settings_that_came_later_are_new_and_not_their_file() {
+    let place = Place::new();
+    let home = place.home();
+    place.write("agents/architect.md", "be good");
+    place.write("agentctl.toml", "# everything has a default\n");
+    place.trust(&home);
+    place.write("agentctl.toml", "[n8n]\nbackend = \"rest\"\n");
+    assert_eq!(
+        place.judged(&home).settings().unwrap_err().to_string(),
+        "what agentctl.toml sets is new since this folder was trusted"
+    );
 }
 
 #[test]
