@@ -26,8 +26,8 @@ pub fn local_key(pack: &str, conversation: &str) -> SessionKey {
     }
 }
 
-/// The Postgres that the settings name; None: they name none.
-pub async fn postgres(root: &Path, out: &Output) -> Result<Option<PostgresSessions>, CliError> {
+/// The variable that holds the address of the Postgres of the settings, and the address; None: they name none. Error: it is not set.
+fn address(root: &Path, out: &Output) -> Result<Option<(String, String)>, CliError> {
     let Some(named) = settings::of_project(root, out)?.sessions_url_env else {
         return Ok(None);
     };
@@ -38,6 +38,22 @@ pub async fn postgres(root: &Path, out: &Output) -> Result<Option<PostgresSessio
         .hint("set it to postgres://user:password@host:5432/database, or take the setting out: sessions are then kept in memory/agentctl.db"));
     };
     out.hide([url.clone()]);
+    Ok(Some((named, url)))
+}
+
+/// Where the project's conversations are kept, in words; nothing is opened. Error: as of [`store`], as far as that is known now.
+pub fn place(root: &Path, out: &Output) -> Result<String, CliError> {
+    Ok(match address(root, out)? {
+        Some((named, _)) => format!("in the Postgres that {named} names"),
+        None => "in memory/agentctl.db".to_owned(),
+    })
+}
+
+/// The Postgres that the settings name; None: they name none.
+pub async fn postgres(root: &Path, out: &Output) -> Result<Option<PostgresSessions>, CliError> {
+    let Some((_, url)) = address(root, out)? else {
+        return Ok(None);
+    };
     let opened = PostgresSessions::open(&url).await;
     opened.map(Some).map_err(|e| session_error(&e))
 }

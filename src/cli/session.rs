@@ -736,7 +736,7 @@ pub fn no_pack(error: &NoPack) -> CliError {
     match error {
         NoPack::Unknown { name, known } => told.hint(listed("packs", name, known)),
         NoPack::Flow { name, known, .. } => told.hint(listed("its flows", name, known)),
-        NoPack::Errors(_) => told.hint("agentctl agents check lists the same; a project file overrides the built-in one of the same name"),
+        NoPack::Errors { pack, .. } => told.hint(format!("agentctl packs check {pack} lists the same; a project file overrides the built-in one of the same name")),
     }
 }
 

@@ -37,8 +37,13 @@ fn load(root: &Path, counts: Use) -> Result<Config, CliError> {
     }
     config::load(root, user.as_deref(), counts).map_err(|error| match error {
         config::LoadError::Io { .. } => CliError::failed(error.to_string()),
-        config::LoadError::Wrong { .. } => CliError::usage(error.to_string())
-            .hint("what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])"),
+        config::LoadError::Wrong { page, .. } => {
+            let told = CliError::usage(error.to_string());
+            told.hint(match page {
+                Some(page) => format!("what can stand there: docs/{page}"),
+                None => "which sections there are: agentctl schema settings".to_owned(),
+            })
+        }
     })
 }
 

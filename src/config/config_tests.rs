@@ -171,3 +171,40 @@ fn a_project_cannot_take_the_place_of_the_users_provider() {
     let of = |name: &str| config.providers[name].origin;
     assert_eq!((of("a"), of("b")), (Origin::User, Origin::Project));
 }
+
+#[test]
+fn a_mistake_is_told_with_the_page_of_its_section() {
+    for (text, line, page) in [
+        ("[serve]\npages = true\n", 2, Some("serve.md")),
+        ("[qa]\n[serve.clients.a]\ntoken = 1\n", 3, Some("serve.md")),
+        ("serve.page = 1\n", 1, Some("serve.md")),
+        ("[[qa.waiver]]\ncode = 7\n", 2, Some("qa.md")),
+        ("[a2a]\nv0_3 = 1\n", 2, Some("a2a.md")),
+        ("[sevre]\n", 1, None),
+    ] {
+        assert!(
+            read(text, "f", Origin::User).is_err_and(|e| e.line == line),
+            "{text}"
+        );
+        assert_eq!(page_of(text, line), page, "{text}");
+    }
+}
+
+#[test]
+fn clients_are_read_in_every_form_of_a_table() {
+    for text in [
+        "serve.clients.a.bearer_env = \"A\"\nserve.clients.a.origins = [\"https://A.example/\"]\n",
+        "[serve.clients]\na = {bearer_env = \"A\", origins = [\"https://a.example\"]}\n",
+        "[serve.clients.a.signature]\nkeys_file = \"k\"\n[serve.clients.a]\norigins = [\"https://a.example:443\"]\n",
+    ] {
+        let serve = read(text, "f", Origin::User).unwrap().serve;
+        let client = serve.clients["a"].get_ref();
+        assert!(client.place.starts_with("f:"), "{}", client.place);
+        let origins: Vec<&str> = client
+            .origins
+            .iter()
+            .map(|o| o.get_ref().as_str())
+            .collect();
+        assert_eq!(origins, ["https://a.example"], "{text}");
+    }
+}

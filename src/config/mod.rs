@@ -83,7 +83,12 @@ pub struct ConfigError {
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("{}:{}: {}", path.display(), error.line, error.message)]
-    Wrong { path: PathBuf, error: ConfigError },
+    Wrong {
+        path: PathBuf,
+        error: ConfigError,
+        /// The page of docs/ that says what can stand there; None: no known section begins before that line.
+        page: Option<&'static str>,
+    },
     #[error("cannot read {}: {error}", path.display())]
     Io {
         path: PathBuf,
@@ -358,8 +363,41 @@ fn read_file(path: &Path, origin: Origin) -> Result<Config, LoadError> {
     };
     read(&text, &path.display().to_string(), origin).map_err(|error| LoadError::Wrong {
         path: path.to_owned(),
+        page: page_of(&text, error.line),
         error,
     })
+}
+
+/// Which page of docs/ tells of which section.
+const PAGES: [(&str, &str); 15] = [
+    ("a2a", "a2a.md"),
+    ("limits", "models.md"),
+    ("models", "models.md"),
+    ("n8n", "live.md"),
+    ("packs", "orchestrators.md"),
+    ("prices", "models.md"),
+    ("providers", "models.md"),
+    ("qa", "qa.md"),
+    ("serve", "serve.md"),
+    ("sessions", "sessions.md"),
+    ("targets", "workflows-in-git.md"),
+    ("test", "testing.md"),
+    ("tools", "tools.md"),
+    ("trust", "trust.md"),
+    ("user", "models.md"),
+];
+
+/// The page of the section that a line (from 1) stands in.
+fn page_of(text: &str, line: usize) -> Option<&'static str> {
+    let before: Vec<&str> = text.lines().take(line).collect();
+    let head = before.iter().rev().find(|line| line.starts_with('['));
+    // Before the first section a key names its own: `serve.page = true`.
+    let named = head.or(before.last())?.trim_start_matches('[');
+    let name = named.split(['.', ']', '=']).next()?.trim();
+    let mut pages = PAGES.iter();
+    pages
+        .find(|(section, _)| *section == name)
+        .map(|(_, page)| *page)
 }
 
 /// One file's settings. `file` is its name in what is said.
@@ -429,7 +467,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         sessions_url_env: written.sessions.url_env,
         serve: serve::Serve {
             v0_3,
-            ..written.serve.checked(&lines, origin)?
+            ..written.serve.checked(&lines, origin, file)?
         },
         user: User::of(written.user, &lines)?,
         backend: written.n8n.backend,

@@ -1,12 +1,15 @@
 //! `[serve]`: where the server listens, what it serves and to whom. Secrets do not stand here: what holds each one does.
 
 use super::{ConfigError, Lines, Origin};
+use agentctl_base::plain_http::is_loopback;
 use agentctl_host::home::variable;
 use agentctl_host::reach::Addresses;
 use indexmap::IndexMap;
 use serde::Deserialize;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use toml::Spanned;
+use url::Url;
 
 /// The settings of `agentctl serve`.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -15,14 +18,14 @@ pub struct Serve {
     /// `ADDRESS:PORT`.
     pub listen: Option<String>,
     /// The address by which others reach it, where that is another than `listen`.
-    pub public_url: Option<String>,
+    pub public_url: Option<Spanned<String>>,
     /// None: the built-in pack, and every one that says `channels` in its pack.yaml.
-    pub packs: Option<Vec<String>>,
-    pub max_turns_at_once: Option<usize>,
+    pub packs: Option<Spanned<Vec<String>>>,
+    pub max_turns_at_once: Option<Spanned<u64>>,
     /// Seconds.
-    pub turn_timeout: Option<u64>,
+    pub turn_timeout: Option<Spanned<u64>>,
     /// Seconds.
-    pub drain: Option<u64>,
+    pub drain: Option<Spanned<u64>>,
     /// Something before it speaks TLS with the callers.
     #[serde(default)]
     pub behind_proxy: bool,
@@ -46,7 +49,7 @@ pub struct Serve {
     #[serde(skip)]
     pub v0_3: bool,
     #[serde(default)]
-    pub clients: IndexMap<String, Client>,
+    pub clients: IndexMap<String, Spanned<Client>>,
 }
 
 /// PEM files, read once, when the server starts.
@@ -72,18 +75,22 @@ pub struct McpTools {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Client {
+    /// `FILE:LINE`, for what is said about it.
+    #[serde(skip)]
+    pub place: String,
     pub basic: Option<Basic>,
     pub bearer_env: Option<String>,
     pub bearer_file: Option<PathBuf>,
     /// A program and its arguments; it prints the token.
     pub bearer_command: Option<Vec<String>>,
     pub jwt: Option<Signed>,
-    pub packs: Option<Vec<String>>,
-    pub tenants: Option<Vec<String>>,
-    pub may: Option<Vec<String>>,
-    pub per_minute: Option<u32>,
+    pub packs: Option<Spanned<Vec<String>>>,
+    pub tenants: Option<Spanned<Vec<String>>>,
+    pub may: Option<Spanned<Vec<String>>>,
+    pub per_minute: Option<Spanned<u32>>,
+    /// Each as browsers write it.
     #[serde(default)]
-    pub origins: Vec<String>,
+    pub origins: Vec<Spanned<String>>,
     pub signature: Option<Signature>,
 }
 
@@ -121,9 +128,46 @@ pub struct Basic {
     pub password_command: Option<Vec<String>>,
 }
 
+/// Longer than a day nobody waits for a reply; it also keeps sums of times from running over.
+const MOST_SECONDS: u64 = 24 * 60 * 60;
+/// As many callers are served at once.
+const MOST_TURNS: u64 = 4096;
+
 impl Serve {
-    /// Error: an address that is none, or that a project lists.
-    pub(super) fn checked(self, lines: &Lines<'_>, origin: Origin) -> Result<Serve, ConfigError> {
+    /// `file`: its name in what is said.
+    ///
+    /// Errors: an address that is none, or that a project lists; a number with which nothing could be done; an empty list; a public address
+    /// that is none or that is not safe; a page that is named by no origin.
+    pub(super) fn checked(
+        mut self,
+        lines: &Lines<'_>,
+        origin: Origin,
+        file: &str,
+    ) -> Result<Serve, ConfigError> {
+        self.addresses(lines, origin)?;
+        for (name, number, range) in [
+            ("max_turns_at_once", &self.max_turns_at_once, 1..=MOST_TURNS),
+            ("turn_timeout", &self.turn_timeout, 1..=MOST_SECONDS),
+            ("drain", &self.drain, 0..=MOST_SECONDS),
+        ] {
+            within(lines, &format!("[serve] {name}"), number.as_ref(), &range)?;
+        }
+        some(lines, "[serve] packs", self.packs.as_ref())?;
+        if let Some(url) = &self.public_url {
+            public(url.get_ref()).map_err(|why| {
+                lines.error(url.span().start, format!("[serve] public_url {why}"))
+            })?;
+        }
+        for (name, client) in &mut self.clients {
+            let line = lines.of(client.span().start);
+            let client = client.get_mut();
+            client.place = format!("{file}:{line}");
+            client.check(&format!("[serve.clients.{name}]"), lines)?;
+        }
+        Ok(self)
+    }
+
+    fn addresses(&self, lines: &Lines<'_>, origin: Origin) -> Result<(), ConfigError> {
         for address in &self.push_addresses {
             let at = address.span().start;
             if origin == Origin::Project {
@@ -133,7 +177,7 @@ impl Serve {
             Addresses::of([address.get_ref().as_str()])
                 .map_err(|e| lines.error(at, e.to_string()))?;
         }
-        Ok(self)
+        Ok(())
     }
 
     /// The addresses that were checked when they were read.
@@ -167,6 +211,105 @@ impl Serve {
             push_addresses: user.push_addresses,
             clients,
         }
+    }
+}
+
+impl Client {
+    /// Writes its origins as browsers do. `what`: whose settings these are, for messages.
+    fn check(&mut self, what: &str, lines: &Lines<'_>) -> Result<(), ConfigError> {
+        for (name, list) in [
+            ("packs", &self.packs),
+            ("tenants", &self.tenants),
+            ("may", &self.may),
+        ] {
+            some(lines, &format!("{what} {name}"), list.as_ref())?;
+        }
+        let limit = self.per_minute.as_ref();
+        let limit = limit.map(|n| Spanned::new(n.span(), u64::from(*n.get_ref())));
+        let range = 1..=u64::from(u32::MAX);
+        within(lines, &format!("{what} per_minute"), limit.as_ref(), &range)?;
+        for written in &mut self.origins {
+            let known = page(written.get_ref()).map_err(|why| {
+                lines.error(written.span().start, format!("{what} origins: {why}"))
+            })?;
+            *written.get_mut() = known;
+        }
+        Ok(())
+    }
+}
+
+/// A number with which something can be done.
+fn within(
+    lines: &Lines<'_>,
+    what: &str,
+    number: Option<&Spanned<u64>>,
+    range: &RangeInclusive<u64>,
+) -> Result<(), ConfigError> {
+    let Some(number) = number.filter(|number| !range.contains(number.get_ref())) else {
+        return Ok(());
+    };
+    let (least, most) = (range.start(), range.end());
+    let told = format!(
+        "{what} is a number from {least} to {most}, not {}; without it the default counts",
+        number.get_ref()
+    );
+    Err(lines.error(number.span().start, told))
+}
+
+/// A list in which something stands.
+fn some(
+    lines: &Lines<'_>,
+    what: &str,
+    list: Option<&Spanned<Vec<String>>>,
+) -> Result<(), ConfigError> {
+    let Some(list) = list else {
+        return Ok(());
+    };
+    let why = match list.get_ref().as_slice() {
+        [] => "is an empty list, so nothing could ever be done; without it the default counts",
+        all if all.iter().any(|name| name.trim().is_empty()) => "has an empty name in it",
+        _ => return Ok(()),
+    };
+    Err(lines.error(list.span().start, format!("{what} {why}")))
+}
+
+/// The address by which others reach the server. Error: as a sentence's end.
+pub fn public(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).ok().filter(Url::has_host);
+    let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+    let Some(url) = url else {
+        return Err(format!(
+            "is an address that begins with https://, not {text:?}; write \"https://NAME\""
+        ));
+    };
+    if url.scheme() == "http" && !is_loopback(&url) {
+        return Err(format!(
+            "{text:?} is without TLS: passwords and messages would go over the wire as they are; write it with https://"
+        ));
+    }
+    let is_bare = url.username().is_empty() && url.password().is_none();
+    match is_bare && url.query().is_none() && url.fragment().is_none() {
+        true => Ok(url),
+        // What stands in it may be a password.
+        false => Err("holds no user, no password, no ? and no #".to_owned()),
+    }
+}
+
+/// The origin of a page, as browsers write it. Error: as a sentence.
+fn page(text: &str) -> Result<String, String> {
+    let url = Url::parse(text).ok().filter(Url::has_host);
+    let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+    let url = url.filter(|url| matches!(url.path(), "" | "/"));
+    let url = url.filter(|url| url.username().is_empty() && url.password().is_none());
+    match url.filter(|url| url.query().is_none() && url.fragment().is_none()) {
+        Some(url) => Ok(url.origin().ascii_serialization()),
+        None if text == "*" => Err(
+            "\"*\" would let every page call in this client's name; name each, like \"https://chat.example.com\""
+                .to_owned(),
+        ),
+        None => Err(format!(
+            "{text:?} is no origin of a page; write it as browsers do, like \"https://chat.example.com\""
+        )),
     }
 }
 

@@ -89,8 +89,8 @@ pub enum NoPack {
         name: String,
         known: Vec<String>,
     },
-    #[error(transparent)]
-    Errors(#[from] PackErrors),
+    #[error("{errors}")]
+    Errors { pack: String, errors: PackErrors },
 }
 
 /// The built-in pack alone.
@@ -120,18 +120,28 @@ pub fn named(named: &str, project: &Path, options: &LoadOptions) -> Result<Pack,
 }
 
 fn of_name(name: &str, project: &Path, options: &LoadOptions) -> Result<Pack, NoPack> {
-    if name == BUILDER {
-        return Ok(load(project, options)?);
+    let loaded = match name == BUILDER {
+        true => load(project, options),
+        false => {
+            let built_in = texts_of(name, project, options)?;
+            pack::load(&built_in, Some(&BUILT_IN), project, options)
+        }
+    };
+    loaded.map_err(|errors| broken(name, errors))
+}
+
+fn broken(name: &str, errors: PackErrors) -> NoPack {
+    NoPack::Errors {
+        pack: name.to_owned(),
+        errors,
     }
-    let built_in = texts_of(name, project, options)?;
-    Ok(pack::load(&built_in, Some(&BUILT_IN), project, options)?)
 }
 
 /// The files of a pack's `tests/`.
 pub fn tests(name: &str, project: &Path, options: &LoadOptions) -> Result<Vec<TestFile>, NoPack> {
     let name = name.split_once('/').map_or(name, |(name, _)| name);
     let built_in = texts_of(name, project, options)?;
-    Ok(pack::tests(&built_in, project, options)?)
+    pack::tests(&built_in, project, options).map_err(|errors| broken(name, errors))
 }
 
 /// What is compiled in of a pack.

@@ -127,6 +127,10 @@ impl fmt::Display for NotTrusted {
                 (Verdict::Impossible(why), _) => format!("{name} cannot be trusted: {why}"),
                 (Verdict::Changed, _) => format!("{name} was changed {since}"),
                 (Verdict::Gone, _) => format!("{name} was changed {since}: it is gone"),
+                // The file itself may be as old as the folder.
+                (Verdict::New, Standing::Changed) if judged.item.kind == Kind::Settings => {
+                    format!("what {name} sets is new {since}")
+                }
                 (Verdict::New, Standing::Changed) => format!("{name} is new {since}"),
                 _ => name,
             });

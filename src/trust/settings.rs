@@ -21,9 +21,8 @@ pub fn overriding(bytes: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
     for section in HARMLESS {
         sections.shift_remove(section);
     }
-    let Value::Object(sections) = without_empty(Value::Object(sections)) else {
-        return None;
-    };
+    // An empty table below a section may say something by its name alone: `[serve.clients.demo]`.
+    sections.retain(|_, value| !matches!(value, Value::Object(map) if map.is_empty()));
     if sections.is_empty() {
         return None;
     }
@@ -42,6 +41,9 @@ pub fn overriding(bytes: &[u8]) -> Option<(Vec<u8>, Vec<String>)> {
 fn leaves(section: &str, map: &Map<String, Value>, lines: &mut Vec<String>) {
     for (key, value) in map {
         match value {
+            Value::Object(inner) if inner.is_empty() => {
+                lines.push(format!("[{section}.{key}] (empty)"));
+            }
             Value::Object(inner) => leaves(&format!("{section}.{key}"), inner, lines),
             other => lines.push(format!("[{section}] {key} = {}", shown(other))),
         }
@@ -51,16 +53,4 @@ fn leaves(section: &str, map: &Map<String, Value>, lines: &mut Vec<String>) {
 /// A key that was written here by mistake is not repeated.
 fn shown(value: &Value) -> String {
     secrets::mask(&value.to_string()).into_owned()
-}
-
-fn without_empty(value: Value) -> Value {
-    match value {
-        Value::Object(map) => Value::Object(
-            map.into_iter()
-                .map(|(key, value)| (key, without_empty(value)))
-                .filter(|(_, value)| !matches!(value, Value::Object(map) if map.is_empty()))
-                .collect(),
-        ),
-        other => other,
-    }
 }

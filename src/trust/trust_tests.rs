@@ -140,6 +140,10 @@ fn waivers_limits_and_comments_override_nothing() {
         place.write("agentctl.toml", text);
         assert_eq!(names(&inventory(place.path())), [""; 0], "{text}");
     }
+    // A client's name says something, whatever stands below it.
+    place.write("agentctl.toml", "[serve.clients.demo]\n");
+    let named = inventory(place.path());
+    assert_eq!(named.items[0].shows, ["[serve.clients.demo] (empty)"]);
     place.write("agentctl.toml", "[n8n]\nbackend = \"rest\"\n");
     let one = inventory(place.path());
     assert_eq!(one.items[0].shows, ["[n8n] backend = \"rest\""]);
@@ -324,6 +328,20 @@ fn a_folder_is_restricted_until_it_is_trusted_and_asks_again_for_what_changed() 
 
     assert!(Book::revoke(&home, &folder_key(place.path()).unwrap()).unwrap());
     assert_eq!(place.judged(&home).standing(), Standing::Restricted);
+}
+
+#[test]
+fn settings_that_came_later_are_new_and_not_their_file() {
+    let place = Place::new();
+    let home = place.home();
+    place.write("agents/architect.md", "be good");
+    place.write("agentctl.toml", "# everything has a default\n");
+    place.trust(&home);
+    place.write("agentctl.toml", "[n8n]\nbackend = \"rest\"\n");
+    assert_eq!(
+        place.judged(&home).settings().unwrap_err().to_string(),
+        "what agentctl.toml sets is new since this folder was trusted"
+    );
 }
 
 #[test]

@@ -134,6 +134,51 @@ fn the_example_is_answered_in_one_conversation_over_a_restart() {
     assert_eq!(shown.code, 0, "{}", shown.stderr);
 }
 
+#[cfg(unix)]
+#[test]
+fn the_steps_of_the_page_lead_to_an_answer() {
+    let page = include_str!("../../docs/webhooks.md");
+    let block = page.split("```sh\n").nth(1).unwrap();
+    let block = block.split("```").next().unwrap();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let here = block.replace("127.0.0.1:8137", &address);
+    let here = here.replace(
+        "agentctl serve &",
+        &format!("agentctl serve --listen {address} &"),
+    );
+    assert_eq!(here.matches(&address).count(), 2, "{here}");
+    let project = Project::new();
+    let bin = tempfile::tempdir().unwrap();
+    let binary = env!("CARGO_BIN_EXE_agentctl");
+    std::os::unix::fs::symlink(binary, bin.path().join("agentctl")).unwrap();
+    let path = format!(
+        "{}:{}",
+        bin.path().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let ran = Command::new("bash")
+        .args(["-e", "-c", &here])
+        .current_dir(project.path())
+        .env_remove("AGENTCTL_TRUST")
+        .env("PATH", path)
+        .env("AGENTCTL_HOME", project.home())
+        .env("AGENTCTL_CONFIG", project.file("no-such-settings.toml"))
+        .output()
+        .unwrap();
+    let (out, err) = (
+        ran.stdout,
+        String::from_utf8_lossy(&ran.stderr).into_owned(),
+    );
+    let out = String::from_utf8(out).unwrap();
+    assert!(ran.status.success(), "{out}{err}");
+    assert!(
+        out.contains("{\"output\":\"I have found 12 entries"),
+        "{out}{err}"
+    );
+}
+
 #[test]
 fn a_port_that_is_taken_is_told() {
     let project = Project::new();
@@ -280,18 +325,242 @@ fn what_is_not_safe_or_not_there_is_not_served() {
     insta::assert_snapshot!(project.said("serve --check"), @r#"
     exit code 0
     listens on 127.0.0.1:[PORT]
+    sessions: in memory/agentctl.db
+    turns: 32 at once, each for at most 110 s; 30 s to end when it is stopped
     packs: assistant, front-door, n8n-builder, n8n-copilot, research
       assistant: POST /hooks/assistant, POST /chat/assistant, model "assistant" of /v1, A2A /agents/assistant
       front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1, A2A /agents/front-door
       n8n-builder: POST /chat/n8n-builder, model "n8n-builder" of /v1, A2A /agents/n8n-builder
       n8n-copilot: POST /chat/n8n-copilot, model "n8n-copilot" of /v1, A2A /agents/n8n-copilot
       research: POST /chat/research, model "research" of /v1, A2A /agents/research
+      of all: GET /v1/models, /runs, /sessions, /files, /a2a, /.well-known/agent-card.json, /healthz, /readyz
+      /mcp: off ([serve.mcp] says whose tools)
     clients:
-      a (bearer): all packs; may turn, read; speaks for acme
+      a (bearer): all packs; may turn, read; speaks for acme; 600 requests a minute
     -- stderr --
     tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL is not set)
     tools: agent_workflows, run_workflow answer from mock data (the embedded backend executes no workflows (agentctl doctor says how an n8n is connected))
     "#);
+}
+
+#[test]
+fn settings_with_which_nothing_could_work_are_refused_with_their_line() {
+    let project = Project::new();
+    let long = "[serve.clients.a]\nbearer_env = \"LONG\"\n";
+    let same = "[serve.clients.b]\nbearer_env = \"LONG\"\n";
+    let basic = |name: &str| {
+        format!("[serve.clients.{name}]\nbasic = {{user = \"u\", password_env = \"SHORT\"}}\n")
+    };
+    for (settings, line, part) in [
+        (
+            format!("{long}{same}"),
+            3,
+            "has the same token as [serve.clients.a] (",
+        ),
+        (
+            format!("{}{}", basic("a"), basic("b")),
+            3,
+            "has the same user and password as",
+        ),
+        (
+            "[serve]\npublic_url = \"agents.example.com\"\n".into(),
+            2,
+            "begins with https://",
+        ),
+        (
+            "[serve]\npublic_url = \"http://agents.example.com\"\n".into(),
+            2,
+            "without TLS",
+        ),
+        (
+            "[serve]\npublic_url = \"https://u:p@a.example\"\n".into(),
+            2,
+            "no password",
+        ),
+        (format!("{long}origins = [\"*\"]\n"), 3, "every page"),
+        (
+            format!("{long}origins = [\n  \"chat.example.com\"]\n"),
+            4,
+            "no origin of a page",
+        ),
+        (
+            format!("{long}origins = [\"https://chat.example.com/x\"]\n"),
+            3,
+            "no origin",
+        ),
+        (
+            "[serve]\nturn_timeout = 0\n".into(),
+            2,
+            "from 1 to 86400, not 0",
+        ),
+        (
+            "[serve]\nmax_turns_at_once = 0\n".into(),
+            2,
+            "from 1 to 4096, not 0",
+        ),
+        (
+            "[serve]\ndrain = 99999999999\n".into(),
+            2,
+            "from 0 to 86400",
+        ),
+        ("[serve]\ndrain = \"soon\"\n".into(), 2, "docs/serve.md"),
+        ("[serve]\npacks = []\n".into(), 2, "empty list"),
+        (
+            format!("{long}per_minute = 0\n"),
+            3,
+            "per_minute is a number from 1",
+        ),
+        (format!("{long}may = []\n"), 3, "may is an empty list"),
+        (format!("{long}packs = []\n"), 3, "packs is an empty list"),
+        (
+            format!("{long}tenants = []\n"),
+            3,
+            "tenants is an empty list",
+        ),
+        (format!("{long}tenants = [\"\"]\n"), 3, "empty name"),
+        // A client that says nothing is one all the same: nobody else is let in in its place.
+        (
+            "[serve.clients.demo]\n".into(),
+            1,
+            "says once how it is known",
+        ),
+        (
+            "[serve.clients.a]\nbasic = {user = \"a\"}\n".into(),
+            1,
+            "by …_command",
+        ),
+        (
+            "[serve]\nsign_cards = true\n[a2a]\nv0_3 = true\n".into(),
+            0,
+            "exclude one another",
+        ),
+        (
+            "[sessions]\nurl_env = \"NOT_SET_AT_ALL\"\n".into(),
+            0,
+            "NOT_SET_AT_ALL",
+        ),
+    ] {
+        project.write("agentctl.toml", &settings);
+        for args in [
+            &["serve", "--check"][..],
+            &["serve", "--listen", "127.0.0.1:0"],
+        ] {
+            let mut command = project.command(args);
+            let out = command
+                .env("SHORT", "demo")
+                .env("LONG", TOKEN)
+                .output()
+                .unwrap();
+            let said = String::from_utf8(out.stderr).unwrap();
+            assert_eq!(out.status.code(), Some(2), "{settings}: {said}");
+            assert!(said.contains(part), "{settings}: {said}");
+            let place = format!("agentctl.toml:{line}: ");
+            assert!(line == 0 || said.contains(&place), "{settings}: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_check_names_the_numbers_the_pages_and_the_public_address() {
+    let project = Project::new();
+    project.write(
+        "agentctl.toml",
+        "[limits]\nmax_tokens = 500\n[sessions]\nurl_env = \"STORE\"\n\
+         [serve]\npublic_url = \"https://agents.example.com\"\npacks = [\"front-door\"]\nmax_turns_at_once = 3\nturn_timeout = 7\ndrain = 0\n\
+         [serve.clients.a]\nbearer_env = \"LONG\"\nper_minute = 9\norigins = [\"https://Chat.example.com:443/\"]\n",
+    );
+    let ask = |args: &[&str]| {
+        let mut command = project.command(args);
+        command
+            .env("LONG", TOKEN)
+            .env("STORE", "postgres://u:p@nowhere.invalid/x");
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let said = ask(&["serve", "--check"]);
+    for line in [
+        "called https://agents.example.com\n",
+        "sessions: in the Postgres that STORE names\n",
+        "turns: 3 at once, each for at most 7 s; 0 s to end when it is stopped\n",
+        "    limits of a turn: {\"run\":{\"max_tokens\":500}}\n",
+        "; 9 requests a minute; pages of https://chat.example.com\n",
+    ] {
+        assert!(said.contains(line), "{line}: {said}");
+    }
+    let shown = ask(&["--output-format", "json", "serve", "--check"]);
+    let shown: Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(
+        shown["clients"][0]["origins"],
+        json!(["https://chat.example.com"])
+    );
+    assert_eq!(shown["clients"][0]["per_minute"], 9);
+    let numbers = [
+        &shown["max_turns_at_once"],
+        &shown["turn_timeout"],
+        &shown["drain"],
+    ];
+    assert_eq!(numbers, [3, 7, 0]);
+    assert_eq!(shown["public_url"], "https://agents.example.com");
+    assert!(!said.contains("nowhere.invalid") && !shown.to_string().contains("nowhere.invalid"));
+}
+
+#[test]
+fn a_broken_pack_of_the_project_is_told_and_keeps_nobody_from_the_others() {
+    let project = Project::new();
+    project.write(
+        "packs/filer/pack.yaml",
+        "name: filer\ntitle: Files\nchannels: {}\nwrong: 1\n",
+    );
+    let place = "packs/filer/pack.yaml:4";
+    let checked = project.run(&["serve", "--check"]);
+    assert_eq!(checked.code, 2, "{}", checked.stderr);
+    let hint = "agentctl packs check filer";
+    assert!(
+        checked.stderr.contains(place) && checked.stderr.contains(hint),
+        "{}",
+        checked.stderr
+    );
+    let listed = project.run(&["doctor"]).stdout;
+    assert!(listed.contains(place) && listed.contains(hint), "{listed}");
+    let served = Served::start(&project);
+    let (_, said) = served.stop();
+    assert!(
+        said.contains("warning: the pack filer cannot be served"),
+        "{said}"
+    );
+    assert!(said.contains(place), "{said}");
+    project.write("agentctl.toml", "[serve]\npacks = [\"filer\"]\n");
+    let named = project.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(named.code, 2, "{}", named.stderr);
+    assert!(named.stderr.contains(place), "{}", named.stderr);
+}
+
+#[test]
+fn who_waits_for_it_is_told_the_public_address_beside_its_own() {
+    let project = Project::new();
+    project.write(
+        "agentctl.toml",
+        "[serve]\npublic_url = \"https://agents.example.com\"\n",
+    );
+    let mut child = Served::command(&project);
+    let mut child = child
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let ready: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(ready["public_url"], "https://agents.example.com");
+    assert!(
+        ready["address"]
+            .as_str()
+            .unwrap()
+            .starts_with("http://127.0.0.1:"),
+        "{ready}"
+    );
 }
 
 #[test]
@@ -343,7 +612,7 @@ fn tls_and_the_tools_of_a_role_are_shown_and_a_key_that_others_may_read_is_refus
     for line in [
         "listens on 0.0.0.0:0, with TLS\n",
         "  /mcp: tools of builder\n",
-        "  a (bearer): n8n-builder; may turn, read; speaks for itself alone\n",
+        "  a (bearer): n8n-builder; may turn, read; speaks for itself alone; 600 requests a minute\n",
     ] {
         assert!(checked.stdout.contains(line), "{}", checked.stdout);
     }

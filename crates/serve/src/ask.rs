@@ -103,19 +103,16 @@ impl Ask {
             Some(tenant) => Some(tenant),
             None => self.header("x-tenant-id")?,
         };
-        let tenant = self.client.tenant(named).ok_or_else(|| {
-            let problem = match named {
-                Some(named) => Problem::new(
-                    StatusCode::FORBIDDEN,
-                    format!(
-                        "the client {:?} does not speak for the tenant {named:?}",
-                        self.client.name
-                    ),
+        let tenant = self.client.tenant(named).ok_or_else(|| match named {
+            Some(named) => Problem::new(
+                StatusCode::FORBIDDEN,
+                format!(
+                    "the client {:?} does not speak for the tenant {named:?}",
+                    self.client.name
                 ),
-                None => Problem::new(StatusCode::FORBIDDEN, "the request names no tenant")
-                    .hint("send X-Tenant-Id"),
-            };
-            problem.with("client", self.client.name.clone())
+            ),
+            None => Problem::new(StatusCode::FORBIDDEN, "the request names no tenant")
+                .hint("send X-Tenant-Id"),
         })?;
         for part in [conversation, user.unwrap_or_default()] {
             if part.chars().count() > MAX_KEY_PART {

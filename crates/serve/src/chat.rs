@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
+use crate::fields::Fields;
 use crate::files::Attached;
 use crate::once::Once;
 use crate::places::Priority;
@@ -28,17 +29,28 @@ pub async fn post(
     body: Incoming,
 ) -> Result<Answer, Problem> {
     let (bytes, body) = ask.object(body).await?;
-    let said = |key: &str| body.get(key).and_then(Value::as_str);
-    let conversation = said("sessionId").filter(|id| !id.trim().is_empty());
-    let conversation = conversation.ok_or_else(|| missing("sessionId"))?;
+    let mut fields = Fields::of(&body);
+    let action = fields.text("action").unwrap_or("sendMessage");
+    let conversation = fields.required("sessionId");
+    let is_blank = |id: &str| id.trim().is_empty();
+    if body
+        .get("sessionId")
+        .and_then(Value::as_str)
+        .is_some_and(is_blank)
+    {
+        fields.wrong("sessionId", "is blank");
+    }
+    let metadata = fields.object("metadata");
+    let message = match action {
+        "sendMessage" => fields.required("chatInput"),
+        _ => "",
+    };
+    fields.fit()?;
     let key = ask.key(&pack.pack.manifest.name, None, None, conversation)?;
-    match said("action").unwrap_or("sendMessage") {
+    match action {
         "sendMessage" => {
-            let message = said("chatInput").ok_or_else(|| missing("chatInput"))?;
-            let mut input = Map::new();
-            if let Some(metadata @ Value::Object(_)) = body.get("metadata") {
-                input.insert("metadata".into(), metadata.clone());
-            }
+            let metadata = metadata.map(|metadata| ("metadata".into(), metadata.clone().into()));
+            let input: Map<String, Value> = metadata.into_iter().collect();
             let submit = Submit {
                 message: Some(message.to_owned()),
                 input,
@@ -51,13 +63,6 @@ pub async fn post(
         other => Err(Problem::bad(format!("there is no action {other:?}"))
             .hint("sendMessage, loadPreviousSession")),
     }
-}
-
-fn missing(field: &str) -> Problem {
-    Problem::fields(vec![agentctl_engine::pack::Fault {
-        field: field.to_owned(),
-        message: "is required, as text".to_owned(),
-    }])
 }
 
 async fn send(

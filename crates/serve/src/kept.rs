@@ -13,15 +13,20 @@ use serde_json::{Value, json as value};
 
 const MESSAGES: u32 = 1000;
 
-async fn find(server: &Server, ask: &Ask, id: &str) -> Result<SessionKey, Problem> {
+/// The conversation of this id; None: there is none, or it is not the client's.
+pub async fn own(server: &Server, ask: &Ask, id: &str) -> Result<Option<SessionKey>, Problem> {
     let key = server.sessions.of_id(id).await?;
     let mine = |key: &SessionKey| {
         ask.client.owns(&key.tenant)
             && ask.client.reaches(&key.pack)
             && server.packs.contains_key(&key.pack)
     };
-    key.filter(mine)
-        .ok_or_else(|| Problem::not_found("such conversation, or it is not yours"))
+    Ok(key.filter(mine))
+}
+
+async fn find(server: &Server, ask: &Ask, id: &str) -> Result<SessionKey, Problem> {
+    let key = own(server, ask, id).await?;
+    key.ok_or_else(|| Problem::not_found("such conversation, or it is not yours"))
 }
 
 pub async fn show(server: &Server, ask: &Ask, id: &str) -> Result<Answer, Problem> {

@@ -9,6 +9,7 @@ mod asked;
 mod chat;
 pub mod clients;
 mod events;
+mod fields;
 mod files;
 mod hooks;
 mod jws;

@@ -3,13 +3,16 @@
 
 use crate::answer::{Answer, Events, json};
 use crate::ask::Ask;
+use crate::fields::Fields;
 use crate::files::Attached;
+use crate::kept;
 use crate::once::Once;
 use crate::places::Priority;
 use crate::problem::Problem;
 use crate::router::named;
 use crate::server::{ServedPack, Server};
 use crate::turning::{Begun, Next, text, text_with};
+use agentctl_engine::pack::Fault;
 use agentctl_engine::view::RunUsage;
 use agentctl_sessions::SessionKey;
 use agentctl_turns::{Submit, TurnReply};
@@ -25,11 +28,17 @@ const REFUSED: [&str; 4] = ["tools", "functions", "tool_choice", "function_call"
 pub fn models(server: &Server, ask: &Ask) -> Answer {
     let packs = server.packs.values();
     let reached = packs.filter(|pack| ask.client.reaches(&pack.pack.manifest.name));
-    let listed = reached.map(|pack| {
-        value!({"id": pack.pack.manifest.name, "object": "model", "created": server.since, "owned_by": "agentctl"})
-    });
-    let listed: Vec<Value> = listed.collect();
+    let listed: Vec<Value> = reached.map(|pack| shown(server, pack)).collect();
     json(StatusCode::OK, &value!({"object": "list", "data": listed}))
+}
+
+pub fn model(server: &Server, ask: &Ask, name: &str) -> Result<Answer, Problem> {
+    let pack = server.pack(ask, name)?;
+    Ok(json(StatusCode::OK, &shown(server, &pack)))
+}
+
+fn shown(server: &Server, pack: &ServedPack) -> Value {
+    value!({"id": pack.pack.manifest.name, "object": "model", "created": server.since, "owned_by": "agentctl"})
 }
 
 pub async fn completions(
@@ -52,19 +61,17 @@ pub async fn completions(
     if body.get("n").and_then(Value::as_u64).is_some_and(|n| n > 1) {
         return Err(Problem::bad("one answer is given, not several").hint("send it without n"));
     }
-    let model = body
-        .get("model")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
+    let mut fields = Fields::of(&body);
+    let model = fields.required("model");
+    let (user, is_stream) = (fields.text("user"), fields.flag("stream"));
+    let message = last_message(&body);
+    if let Err(why) = &message {
+        fields.wrong("messages", *why);
+    }
+    fields.fit()?;
+    let message = message.unwrap_or_default();
     let pack = server.pack(ask, model)?;
-    let message = last_message(&body)?;
-    let called = match ask.header("x-session-id")? {
-        Some(called) => Some(called),
-        None => body.get("user").and_then(Value::as_str),
-    };
-    let called = called.filter(|name| !name.trim().is_empty());
-    let once = format!("once-{}", uuid::Uuid::new_v4());
-    let key = ask.key(model, None, None, called.unwrap_or(&once))?;
+    let key = conversation(server, ask, model, user).await?;
     let submit = Submit {
         message: Some(message),
         input: Map::new(),
@@ -76,7 +83,7 @@ pub async fn completions(
         made: server.now(),
         model: model.to_owned(),
     };
-    if body.get("stream").and_then(Value::as_bool) != Some(true) {
+    if is_stream != Some(true) {
         let shape = move |reply: &TurnReply, attached: &Attached| {
             Ok(told.whole(reply, attached).to_string())
         };
@@ -108,6 +115,34 @@ pub async fn completions(
         tell(&server, (&pack, &key), begun, events, &told, with_usage).await;
     });
     Ok(answer)
+}
+
+/// The conversation of a request: the client's own with the id that `X-Session-Id` is, as replies name it; else the one of that name, or of
+/// `user`; else one of its own.
+async fn conversation(
+    server: &Server,
+    ask: &Ask,
+    model: &str,
+    user: Option<&str>,
+) -> Result<SessionKey, Problem> {
+    let given = ask.header("x-session-id")?;
+    let named = given.or(user).filter(|name| !name.trim().is_empty());
+    let Some(named) = named else {
+        let once = format!("once-{}", uuid::Uuid::new_v4());
+        return ask.key(model, None, None, &once);
+    };
+    let known = match given {
+        Some(id) => kept::own(server, ask, id).await?,
+        None => None,
+    };
+    match known {
+        Some(key) if key.pack == model => Ok(key),
+        Some(key) => Err(Problem::fields(vec![Fault {
+            field: "X-Session-Id".to_owned(),
+            message: format!("is a conversation with {:?}, not with {model:?}", key.pack),
+        }])),
+        None => ask.key(model, None, None, named),
+    }
 }
 
 /// What every part of an answer says of it.
@@ -230,26 +265,29 @@ fn usage(used: &RunUsage) -> Value {
     })
 }
 
-/// The text of the last message, which must be the user's.
-fn last_message(body: &Map<String, Value>) -> Result<String, Problem> {
-    let messages = body.get("messages").and_then(Value::as_array);
-    let last = messages.and_then(|all| all.last());
-    let Some(last) = last else {
-        return Err(Problem::bad("messages is empty").hint("the last message is what is answered"));
+/// The text of the last message, which must be the user's. Error: what is wrong with `messages`.
+fn last_message(body: &Map<String, Value>) -> Result<String, &'static str> {
+    let Some(messages) = body.get("messages").filter(|all| !all.is_null()) else {
+        return Err("is required, as a list; its last message is what is answered");
+    };
+    let Some(messages) = messages.as_array() else {
+        return Err("must be a list of messages");
+    };
+    let Some(last) = messages.last() else {
+        return Err("is empty; the last message is what is answered");
     };
     if last.get("role").and_then(Value::as_str) != Some("user") {
-        return Err(Problem::bad("the last message must be the user's"));
+        return Err("must end with a message of the user");
     }
     match last.get("content") {
         Some(Value::String(text)) => Ok(text.clone()),
         Some(Value::Array(parts)) => {
             let texts = parts.iter().map(|part| {
-                part.get("text")
-                    .and_then(Value::as_str)
-                    .ok_or_else(|| Problem::bad("only text is read; pictures and sound are not"))
+                let text = part.get("text").and_then(Value::as_str);
+                text.ok_or("ends with what is not read: text is, pictures and sound are not")
             });
             Ok(texts.collect::<Result<Vec<&str>, _>>()?.join("\n"))
         }
-        _ => Err(Problem::bad("the content of the last message is no text")),
+        _ => Err("ends with a message whose content is no text"),
     }
 }

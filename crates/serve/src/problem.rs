@@ -121,10 +121,11 @@ impl Problem {
 
     /// The same as an OpenAI client looks for it: such a client shows its user `error.message` and nothing else.
     pub fn as_error(&self) -> Value {
-        let told = match &self.hint {
-            Some(hint) => format!("{}; {hint}", self.detail),
-            None => self.detail.clone(),
-        };
+        let faults = self.errors.iter();
+        let faults = faults.map(|fault| format!("{} {}", fault.field, fault.message));
+        let told = std::iter::once(self.detail.clone());
+        let told: Vec<String> = told.chain(faults).chain(self.hint.clone()).collect();
+        let told = told.join("; ");
         let kind = match self.status.is_server_error() {
             true => "server_error",
             false => "invalid_request_error",

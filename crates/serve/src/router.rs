@@ -26,6 +26,10 @@ use tokio::task::JoinSet;
 
 /// So long a client that made too many requests waits to be told.
 const TOO_MANY: Duration = Duration::from_millis(500);
+/// The methods of a door where something is read.
+const READS: &str = "GET, HEAD";
+/// Of a door that has its own word on them.
+const ALL: &str = "GET, POST, DELETE";
 const RUN_ID: HeaderName = HeaderName::from_static("x-run-id");
 const SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
 
@@ -89,7 +93,7 @@ impl Server {
             headers.insert(VARY, HeaderValue::from_static("origin"));
             headers.insert(
                 ACCESS_CONTROL_EXPOSE_HEADERS,
-                HeaderValue::from_static("x-run-id, x-session-id, retry-after"),
+                HeaderValue::from_static("x-run-id, x-session-id, location, retry-after"),
             );
         }
         answer
@@ -102,16 +106,26 @@ impl Server {
         noted: &mut Noted,
         hands: &Hands,
     ) -> Result<Answer, Problem> {
-        let (head, body) = request.into_parts();
+        let (mut head, body) = request.into_parts();
         self.is_called(&head.uri, &head.headers)?;
         let path = head.uri.path();
         let parts = parts(path);
+        // The same head as for GET; whoever writes the answer leaves out its body. The other server decides for itself.
+        if head.method == Method::HEAD && !matches!(parts, ("mcp", None, ..)) {
+            head.method = Method::GET;
+        }
         match (&head.method, parts) {
             (&Method::GET, ("healthz", None, ..)) => {
                 return Ok(json(StatusCode::OK, &value!({"status": "ok"})));
             }
             (&Method::GET, ("readyz", None, ..)) => return Ok(self.ready()),
-            (&Method::OPTIONS, _) => return self.preflight(&head.headers),
+            (&Method::OPTIONS, _) => return self.preflight(&head.headers, path),
+            // What is open to all is so for every method.
+            (method, ("healthz" | "readyz", None, ..) | ("files", Some(_), Some(_), None))
+                if method != Method::GET =>
+            {
+                return Err(not_this(READS));
+            }
             (&Method::GET, (one, two, three, None)) => {
                 if let Some(page) = self.page((one, two, three)) {
                     return page;
@@ -171,7 +185,6 @@ impl Server {
             Method::GET => Some(ask.client.reads.begin().await),
             _ => None,
         };
-        let only = |methods: &'static str| Err(not_this(methods));
         match (&method, parts) {
             (&Method::POST, ("hooks", Some(name), None, _)) => {
                 ask.may(May::Turn)?;
@@ -188,6 +201,9 @@ impl Server {
                 openai::completions(self, ask, body).await
             }
             (&Method::GET, ("v1", Some("models"), None, _)) => Ok(openai::models(self, ask)),
+            (&Method::GET, ("v1", Some("models"), Some(name), None)) => {
+                openai::model(self, ask, name)
+            }
             (&Method::GET, ("runs", None, ..)) => {
                 ask.may(May::Read)?;
                 listed::list(self, ask, query).await
@@ -222,16 +238,30 @@ impl Server {
             }
             (&Method::GET, ("sessions", Some(id), None, _)) => kept::show(self, ask, id).await,
             (&Method::DELETE, ("sessions", Some(id), None, _)) => kept::erase(self, ask, id).await,
-            (_, ("sessions", Some(_), None, _)) => only("GET, DELETE"),
-            (_, ("runs", None, ..) | ("runs", Some(_), None | Some("events" | "report"), None))
-            | (_, ("files", Some(_), Some(_), None)) => only("GET"),
-            (_, ("runs", Some(_), Some("answers" | "cancel"), None))
-            | (_, ("runs", Some(_), Some("approvals"), Some(_))) => only("POST"),
-            (_, ("hooks" | "chat", Some(_), None, _))
-            | (_, ("v1", Some("chat"), Some("completions"), None)) => only("POST"),
-            (_, ("v1", Some("models"), None, _) | ("healthz" | "readyz", None, ..)) => only("GET"),
-            _ => Err(Problem::not_found("such door").hint("docs/serve.md lists the doors")),
+            _ => Err(self.takes(parts).map_or_else(no_door, not_this)),
         }
+    }
+
+    /// The methods of a door; None: there is none, or it is another server's (A2A).
+    fn takes(&self, parts: Parts<'_>) -> Option<&'static str> {
+        let has_pages = self.limits.chat_page || self.ui.is_some();
+        Some(match parts {
+            ("sessions", Some(_), None, _) => "GET, HEAD, DELETE",
+            ("runs", None, ..)
+            | ("runs", Some(_), None | Some("events" | "report"), None)
+            | ("files", Some(_), Some(_), None)
+            | ("v1", Some("models"), _, None)
+            | ("healthz" | "readyz", None, ..) => READS,
+            ("ui", None, ..) if self.ui.is_some() => READS,
+            ("page", Some(_), None, _) if has_pages => READS,
+            ("chat", Some(_), None, _) if self.limits.chat_page => "GET, HEAD, POST",
+            ("runs", Some(_), Some("answers" | "cancel"), None)
+            | ("runs", Some(_), Some("approvals"), Some(_))
+            | ("hooks" | "chat", Some(_), None, _)
+            | ("v1", Some("chat"), Some("completions"), None) => "POST",
+            ("mcp", None, ..) if self.mcp.is_some() => ALL,
+            _ => return None,
+        })
     }
 
     /// The pack of this name, where it is served and the client reaches it: nobody can tell the one from the other.
@@ -333,29 +363,30 @@ impl Server {
     }
 
     /// What a browser asks before a page may call.
-    fn preflight(&self, headers: &HeaderMap) -> Result<Answer, Problem> {
+    fn preflight(&self, headers: &HeaderMap, path: &str) -> Result<Answer, Problem> {
         let origin = headers.get(ORIGIN).and_then(|o| o.to_str().ok());
         if !origin.is_some_and(|origin| self.clients.may_page(origin)) {
-            return Err(not_this("GET, POST, DELETE"));
+            let of_agents = a2a::Place::of(path).map(|_| ALL);
+            let takes = self.takes(parts(path)).or(of_agents);
+            return Err(takes.map_or_else(no_door, not_this));
         }
         let mut answer = crate::answer::whole(StatusCode::NO_CONTENT, "text/plain", "");
         let headers = answer.headers_mut();
-        headers.insert(
-            ACCESS_CONTROL_ALLOW_METHODS,
-            HeaderValue::from_static("GET, POST, DELETE"),
-        );
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(ALL));
         headers.insert(
             ACCESS_CONTROL_ALLOW_HEADERS,
             HeaderValue::from_static(
-                "authorization, content-type, a2a-version, idempotency-key, last-event-id, x-session-id, x-tenant-id",
+                "authorization, content-type, a2a-version, idempotency-key, last-event-id, prefer, traceparent, x-session-id, x-tenant-id",
             ),
         );
         Ok(answer)
     }
 }
 
+type Parts<'p> = (&'p str, Option<&'p str>, Option<&'p str>, Option<&'p str>);
+
 /// A path's parts, as the doors are told apart by them; those of a longer one fit no door.
-fn parts(path: &str) -> (&str, Option<&str>, Option<&str>, Option<&str>) {
+fn parts(path: &str) -> Parts<'_> {
     let mut segments = path.split('/').skip(1);
     let [one, two, three, four] = std::array::from_fn(|_| segments.next());
     match segments.next() {
@@ -375,6 +406,10 @@ async fn done(
         Some(Ok(answer)) => answer,
         _ => Err(broke_off()),
     }
+}
+
+fn no_door() -> Problem {
+    Problem::not_found("such door").hint("docs/serve.md lists the doors")
 }
 
 pub fn not_this(methods: &'static str) -> Problem {

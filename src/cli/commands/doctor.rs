@@ -379,6 +379,7 @@ fn served(root: &Path, out: &Output) -> Check {
         plan.mcp()
             .map(|role| format!(", /mcp with the tools of {role}")),
         plan.has_page().then(|| ", a page".to_owned()),
+        plan.has_ui().then(|| ", /ui".to_owned()),
     ];
     let detail = format!(
         "{}{} on {}://{}; clients: {}",

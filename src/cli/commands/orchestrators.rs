@@ -81,7 +81,7 @@ fn teams(root: &Path, options: &LoadOptions) -> Result<(Vec<Pack>, Vec<String>),
         match crate::pack::named(&name, root, options) {
             Ok(pack) if pack.orchestrator.is_some() => teams.push(pack),
             Ok(_) => {}
-            Err(error @ NoPack::Errors(_)) => broken.push(error.to_string()),
+            Err(error @ NoPack::Errors { .. }) => broken.push(error.to_string()),
             Err(error) => return Err(session::no_pack(&error)),
         }
     }
@@ -182,7 +182,7 @@ pub(super) fn faults(
         options.orchestrators.insert(of.clone(), chosen);
         match crate::pack::named(&of, root, &options) {
             Ok(_) => {}
-            Err(error @ NoPack::Errors(_)) => faults.push(error.to_string()),
+            Err(error @ NoPack::Errors { .. }) => faults.push(error.to_string()),
             Err(error) => return Err(session::no_pack(&error)),
         }
     }

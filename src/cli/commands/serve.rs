@@ -7,12 +7,12 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::serving::{self, Plan};
 use crate::cli::traces::Requests;
-use crate::cli::{runtime, streams};
+use crate::cli::{runtime, session, streams};
 use agentctl_engine::run::Cancel;
 use agentctl_mcp::serve::listen::Plain;
-use agentctl_serve::Settled;
+use agentctl_serve::{ServedPack, Settled};
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -42,10 +42,16 @@ pub struct ServeArgs {
 
 pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliError> {
     let plan = serving::plan(root, args.listen.as_deref(), &args.agents, out)?;
+    tell_broken(&plan, args.check, out)?;
     let packs = serving::packs(root, &plan, &args.model, &args.limits, out)?;
     let mcp = serving::mcp(root, &plan, out)?;
     if args.check {
-        return out.answer(Exit::Complete, || told(&plan), || shown(&plan));
+        let limits = limits(&packs);
+        return out.answer(
+            Exit::Complete,
+            || told(&plan, &limits),
+            || shown(&plan, &limits),
+        );
     }
     let cancel = Cancel::default();
     let scheme = plan.scheme();
@@ -59,6 +65,7 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
         let address = listener.local_addr();
         let address = address.map_err(|e| CliError::failed(format!("cannot listen: {e}")))?;
         let server = serving::server(root, &plan, packs, mcp, address, &requests, out).await?;
+        let public = plan.public_url().map(ToOwned::to_owned);
         let Plan {
             token,
             packs: names,
@@ -78,7 +85,10 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
             None => {}
         }
         if args.ready_json {
-            let ready = json!({"address": url, "packs": names, "pid": std::process::id()});
+            let mut ready = json!({"address": url, "packs": names, "pid": std::process::id()});
+            if let (Some(public), Value::Object(ready)) = (public, &mut ready) {
+                ready.insert("public_url".to_owned(), public.into());
+            }
             crate::cli::output::write_bytes(format!("{ready}\n").as_bytes())?;
         }
         let stop = async {
@@ -97,6 +107,23 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
         requests.finish(out);
     }
     Ok(cancel.cause().map_or(Exit::Complete, Exit::from))
+}
+
+/// Packs of the project that are not served since they cannot be read: a check fails of them, a server goes on without.
+fn tell_broken(plan: &Plan, is_check: bool, out: &Output) -> Result<(), CliError> {
+    let told = plan.broken.iter().map(|(name, error)| {
+        let error = session::no_pack(error);
+        format!("the pack {name} cannot be served:\n{}", error.message)
+    });
+    let check = |name: &str| format!("agentctl packs check {name} lists the same");
+    if is_check && let Some((name, _)) = plan.broken.first() {
+        let told: Vec<String> = told.collect();
+        return Err(CliError::usage(told.join("\n")).hint(check(name)));
+    }
+    for (told, (name, _)) in told.zip(&plan.broken) {
+        out.note(&format!("warning: {told}\n{}", check(name)));
+    }
+    Ok(())
 }
 
 /// What became of the turns that had no end.
@@ -120,26 +147,43 @@ fn tell_settled(settled: &[(String, Settled)], out: &Output) {
     }
 }
 
+/// The limits of a turn of each pack that has any.
+fn limits(packs: &[ServedPack]) -> Map<String, Value> {
+    let some = packs.iter().filter(|pack| !pack.limits.is_empty());
+    let each = some.map(|pack| (pack.pack.manifest.name.clone(), json!(pack.limits)));
+    each.collect()
+}
+
 /// The plan as a person reads it.
-fn told(plan: &Plan) -> String {
+fn told(plan: &Plan, of_packs: &Map<String, Value>) -> String {
+    let limits = plan.limits();
     let mut text = format!(
-        "listens on {}{}\npacks: {}\n",
+        "listens on {}{}\n",
         plan.listen,
-        if plan.tls.is_some() { ", with TLS" } else { "" },
+        if plan.tls.is_some() { ", with TLS" } else { "" }
+    );
+    if let Some(url) = plan.public_url() {
+        text += &format!("called {}\n", plain(url));
+    }
+    text += &format!(
+        "sessions: {}\nturns: {} at once, each for at most {} s; {} s to end when it is stopped\npacks: {}\n",
+        plain(&plan.sessions),
+        limits.turns,
+        limits.turn_timeout.as_secs(),
+        limits.drain.as_secs(),
         plan.packs.join(", ")
     );
     for (name, doors) in &plan.doors {
         text += &format!("  {name}: {}\n", doors.join(", "));
+        if let Some(limits) = of_packs.get(name) {
+            text += &format!("    limits of a turn: {}\n", plain(&limits.to_string()));
+        }
     }
-    if plan.has_page() {
-        text += "  GET /chat/{pack}: a page to talk to each\n";
-    }
-    if plan.has_ui() {
-        text += "  GET /ui: a page of the runs\n";
-    }
-    if let Some(role) = plan.mcp() {
-        text += &format!("  /mcp: tools of {}\n", plain(role));
-    }
+    text += &format!("  of all: {}\n", plan.shared().join(", "));
+    text += &match plan.mcp() {
+        Some(role) => format!("  /mcp: tools of {}\n", plain(role)),
+        None => "  /mcp: off ([serve.mcp] says whose tools)\n".to_owned(),
+    };
     text += "clients:\n";
     for client in plan.clients.all() {
         let reaches = client.packs.as_ref().map_or_else(
@@ -151,8 +195,16 @@ fn told(plan: &Plan) -> String {
             .as_ref()
             .map_or_else(|| "itself alone".to_owned(), |tenants| tenants.join(", "));
         let may: Vec<&str> = client.may.iter().map(|may| may.name()).collect();
+        let rate = plan.per_minute(&client.name).map_or_else(
+            || "any number of requests".to_owned(),
+            |count| format!("{count} requests a minute"),
+        );
+        let pages = match client.origins.as_slice() {
+            [] => String::new(),
+            origins => format!("; pages of {}", plain(&origins.join(", "))),
+        };
         text += &format!(
-            "  {} ({}): {}; may {}; speaks for {}\n",
+            "  {} ({}): {}; may {}; speaks for {}; {rate}{pages}\n",
             plain(&client.name),
             client.how.name(),
             plain(&reaches),
@@ -163,19 +215,23 @@ fn told(plan: &Plan) -> String {
     text
 }
 
-fn shown(plan: &Plan) -> Value {
+fn shown(plan: &Plan, of_packs: &Map<String, Value>) -> Value {
     let clients = plan.clients.all().iter().map(|client| {
         json!({
             "name": client.name, "how": client.how.name(), "packs": client.packs, "tenants": client.tenants,
-            "may": client.may.iter().map(|may| may.name()).collect::<Vec<_>>(), "origins": client.origins
+            "may": client.may.iter().map(|may| may.name()).collect::<Vec<_>>(), "origins": client.origins,
+            "per_minute": plan.per_minute(&client.name)
         })
     });
-    let doors: serde_json::Map<String, Value> = plan
+    let doors: Map<String, Value> = plan
         .doors
         .iter()
         .map(|(name, doors)| (name.clone(), json!(doors)))
         .collect();
+    let limits = plan.limits();
     json!({
+        "public_url": plan.public_url(), "sessions": plan.sessions, "max_turns_at_once": limits.turns,
+        "turn_timeout": limits.turn_timeout.as_secs(), "drain": limits.drain.as_secs(), "shared": plan.shared(), "limits": of_packs,
         "listen": plan.listen.to_string(), "tls": plan.tls.is_some(), "mcp": plan.mcp(), "page": plan.has_page(), "ui": plan.has_ui(), "packs": plan.packs, "doors": doors,
         "clients": clients.collect::<Vec<Value>>()
     })

@@ -9,9 +9,11 @@ use agentctl_engine::nearest::nearest;
 use agentctl_host::files::read_regular_text;
 use agentctl_models::provider::{KeyError, KeySource};
 use agentctl_serve::{Client, How, Jwt, May, MessageKeys, Rate, Reads};
+use indexmap::IndexMap;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
+use toml::Spanned;
 
 /// Whoever has the token: from the environment, or a new one.
 pub(super) fn local() -> Result<(Client, Token), CliError> {
@@ -53,13 +55,14 @@ pub(super) fn of_settings(
     client: &written::Client,
     reached: &[&str],
 ) -> Result<Client, CliError> {
-    let wrong = |why: String| CliError::usage(format!("[serve.clients.{name}] {why}"));
+    let place = &client.place;
+    let wrong = |why: String| CliError::usage(format!("{place}: [serve.clients.{name}] {why}"));
     if !agentctl_engine::pack::is_name(name) {
         return Err(wrong(
             "the name of a client is of a-z, 0-9, - and _".to_owned(),
         ));
     }
-    let mut packs = client.packs.iter().flatten();
+    let mut packs = client.packs.iter().flat_map(|packs| packs.get_ref());
     if let Some(other) = packs.find(|pack| !reached.contains(&pack.as_str())) {
         let near = nearest(other, reached.iter().copied());
         return Err(wrong(format!("the pack {other:?} is not served"))
@@ -68,7 +71,7 @@ pub(super) fn of_settings(
     let may = match &client.may {
         None => BTreeSet::from([May::Turn, May::Read]),
         Some(named) => {
-            let each = named.iter().map(|word| {
+            let each = named.get_ref().iter().map(|word| {
                 May::named(word).ok_or_else(|| {
                     let all: Vec<&str> = May::ALL.iter().map(|(_, name)| *name).collect();
                     wrong(format!("a client may {}, not {word:?}", all.join(", ")))
@@ -90,7 +93,7 @@ pub(super) fn of_settings(
                     "a user of Basic is a name without a colon".to_owned(),
                 ));
             }
-            How::basic(&basic.user, &password(name, basic, root)?)
+            How::basic(&basic.user, &password(name, basic, root).map_err(wrong)?)
         }
         (None, false, None) => {
             let what = format!("the token of the client {name:?}");
@@ -120,17 +123,60 @@ pub(super) fn of_settings(
             "a client whose messages must be signed may turn and read; {may:?} goes through a door without signatures"
         )));
     }
+    let origins = client.origins.iter().cloned();
     Ok(Client {
         name: name.to_owned(),
         how,
-        packs: client.packs.clone().map(BTreeSet::from_iter),
-        tenants: client.tenants.clone(),
+        packs: (client.packs.clone()).map(|packs| packs.into_inner().into_iter().collect()),
+        tenants: client.tenants.clone().map(Spanned::into_inner),
         may,
-        origins: client.origins.clone(),
-        rate: Rate::new(client.per_minute.unwrap_or(PER_MINUTE)),
+        origins: origins.map(Spanned::into_inner).collect(),
+        rate: Rate::new(per_minute(client)),
         reads: Reads::default(),
         keys,
     })
+}
+
+/// Requests a minute.
+pub(super) fn per_minute(client: &written::Client) -> u32 {
+    client
+        .per_minute
+        .as_ref()
+        .map_or(PER_MINUTE, |n| *n.get_ref())
+}
+
+/// Error: two clients that nobody could tell from one another; at a request the first would count.
+pub(super) fn apart(
+    written: &IndexMap<String, Spanned<written::Client>>,
+    clients: &[Client],
+) -> Result<(), CliError> {
+    let place = |name: &str| {
+        written
+            .get(name)
+            .map_or("", |client| &client.get_ref().place)
+    };
+    let issuer = |name: &str| {
+        let signed = written.get(name)?.get_ref().jwt.as_ref()?;
+        Some((&signed.jwks_file, &signed.issuer, &signed.audience))
+    };
+    for (at, one) in clients.iter().enumerate() {
+        for other in clients.iter().skip(at + 1) {
+            let what = match (&one.how, &other.how) {
+                (How::Basic(a), How::Basic(b)) if a == b => "user and password",
+                (How::Bearer(a), How::Bearer(b)) if a == b => "token",
+                (How::Jwt(_), How::Jwt(_)) if issuer(&one.name) == issuer(&other.name) => {
+                    "issuer, audience and keys"
+                }
+                _ => continue,
+            };
+            return Err(CliError::usage(format!(
+                "{}: [serve.clients.{}] has the same {what} as [serve.clients.{}] ({}): who shows them could be either",
+                place(&other.name), other.name, one.name, place(&one.name)
+            ))
+            .hint("give each client its own, or make one client of both"));
+        }
+    }
+    Ok(())
 }
 
 /// What holds a secret: a variable, a file, or what a program prints.
@@ -147,14 +193,19 @@ impl Held<'_> {
 
     /// `what`: whose it is, for messages. Error: as a sentence.
     fn read(&self, what: &str, root: &Path) -> Result<String, String> {
-        let Some(words) = self.command else {
-            return written::secret(what, self.env, self.file, root);
-        };
-        if self.env.is_some() || self.file.is_some() {
+        let named = [
+            self.env.is_some(),
+            self.file.is_some(),
+            self.command.is_some(),
+        ];
+        if named.iter().filter(|named| **named).count() != 1 {
             return Err(format!(
                 "{what} must be named once: by …_env, by …_file or by …_command"
             ));
         }
+        let Some(words) = self.command else {
+            return written::secret(what, self.env, self.file, root);
+        };
         let source = KeySource::Command(words.to_vec());
         let key = block_on(source.key(&|_| None)).map_err(|e| e.message)?;
         let key = key.map_err(|why| match why {
@@ -191,11 +242,8 @@ fn message_keys(signature: &written::Signature, root: &Path) -> Result<MessageKe
     Ok(keys)
 }
 
-pub(super) fn password(
-    name: &str,
-    basic: &written::Basic,
-    root: &Path,
-) -> Result<String, CliError> {
+/// Error: as a sentence.
+pub(super) fn password(name: &str, basic: &written::Basic, root: &Path) -> Result<String, String> {
     let what = format!("the password of the client {name:?}");
     let held = Held {
         env: basic.password_env.as_deref(),
@@ -203,5 +251,4 @@ pub(super) fn password(
         command: basic.password_command.as_deref(),
     };
     held.read(&what, root)
-        .map_err(|why| CliError::usage(format!("[serve.clients.{name}] {why}")))
 }

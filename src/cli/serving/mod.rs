@@ -7,8 +7,8 @@ use super::activation;
 use super::args::{LimitOptions, ModelOptions};
 use super::catalog_file;
 use super::commands::report::Pages;
-use super::conversations::store;
-use super::error::{CliError, Exit};
+use super::conversations::{self, store};
+use super::error::CliError;
 use super::output::Output;
 use super::project::{self, home};
 use super::remote;
@@ -17,20 +17,22 @@ use super::settings;
 use super::streams;
 use super::tool_sessions::{self, Wanted};
 use super::traces::Requests;
-use crate::config::serve::{Serve, TlsFiles, private};
-use crate::pack::BUILDER;
+use crate::config::serve::{self as written, Serve, TlsFiles, private};
+use crate::pack::{BUILDER, NoPack};
+use agentctl_a2a::CardKey;
 use agentctl_engine::nearest::nearest;
 use agentctl_engine::run::Unobserved;
 use agentctl_host::files::read_regular_text;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_picture::page;
 use agentctl_serve::{Clients, Limits, McpDoor, NoTls, ServedPack, Server, Tls, Told, Ui};
-use clients::{local, of_settings, password};
+use clients::{apart, local, of_settings, password, per_minute};
 use indexmap::IndexMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use toml::Spanned;
 
 /// Where the token of a server without clients is read from; on a command line every process of the machine could read it.
 pub const TOKEN_VARIABLE: &str = "AGENTCTL_SERVE_TOKEN";
@@ -59,6 +61,10 @@ pub struct Plan {
     agents: IndexMap<String, String>,
     /// By pack: its doors.
     pub doors: Vec<(String, Vec<String>)>,
+    /// Packs of the project that nobody asked for by name, and that cannot be served: all mistakes of each.
+    pub broken: Vec<(String, NoPack)>,
+    /// Where conversations are kept, in words.
+    pub sessions: String,
     pub clients: Clients,
     /// Of a server without clients in its settings.
     pub token: Option<Token>,
@@ -86,6 +92,58 @@ impl Plan {
         self.settings.ui
     }
 
+    /// The address by which others reach the server, where the settings name one.
+    pub fn public_url(&self) -> Option<&str> {
+        self.settings
+            .public_url
+            .as_ref()
+            .map(|url| url.get_ref().as_str())
+    }
+
+    /// Requests a minute of a client; None: as many as it likes.
+    pub fn per_minute(&self, client: &str) -> Option<u32> {
+        let client = self.settings.clients.get(client);
+        client.map(|client| per_minute(client.get_ref()))
+    }
+
+    /// Whose address is not known yet: how much at once, and how long.
+    pub fn limits(&self) -> Limits {
+        let (settings, defaults) = (&self.settings, Limits::default());
+        let seconds = |given: &Option<Spanned<u64>>, default| {
+            let given = given.as_ref().map(|n| Duration::from_secs(*n.get_ref()));
+            given.unwrap_or(default)
+        };
+        let turns = settings.max_turns_at_once.as_ref();
+        let turns = turns.and_then(|n| usize::try_from(*n.get_ref()).ok());
+        Limits {
+            chat_page: settings.page,
+            v0_3: settings.v0_3,
+            turns: turns.unwrap_or(defaults.turns),
+            turn_timeout: seconds(&settings.turn_timeout, defaults.turn_timeout),
+            drain: seconds(&settings.drain, defaults.drain),
+            ..defaults
+        }
+    }
+
+    /// The doors that are no single pack's.
+    pub fn shared(&self) -> Vec<&'static str> {
+        let page = self
+            .has_page()
+            .then_some("GET /chat/{pack}: a page to talk to each");
+        let ui = self.has_ui().then_some("GET /ui: a page of the runs");
+        let all = [
+            "GET /v1/models",
+            "/runs",
+            "/sessions",
+            "/files",
+            "/a2a",
+            "/.well-known/agent-card.json",
+            "/healthz",
+            "/readyz",
+        ];
+        all.into_iter().chain(page).chain(ui).collect()
+    }
+
     /// The role whose tools `/mcp` serves.
     pub fn mcp(&self) -> Option<&str> {
         self.settings.mcp.as_ref().map(|mcp| mcp.role.as_str())
@@ -107,10 +165,14 @@ pub fn plan(
         Some(files) => Some(tls(files, root)?),
         None => None,
     };
+    card_key(root, &settings)?;
     let agents = self::agents::named(root, agents, out)?;
-    let packs = match agents.is_empty() {
+    let (packs, broken) = match agents.is_empty() {
         true => chosen(root, &settings, out)?,
-        false => agents.keys().map(|name| (name.clone(), false)).collect(),
+        false => {
+            let named = agents.keys().map(|name| (name.clone(), false));
+            (named.collect(), Vec::new())
+        }
     };
     let (clients, token) = match settings.clients.is_empty() {
         true => {
@@ -123,8 +185,10 @@ pub fn plan(
             if settings.mcp.is_some() && !reached.contains(&BUILDER) {
                 reached.push(BUILDER);
             }
-            let all = all.map(|(name, client)| of_settings(root, name, client, &reached));
-            (all.collect::<Result<Vec<_>, _>>()?, None)
+            let all = all.map(|(name, client)| of_settings(root, name, client.get_ref(), &reached));
+            let all = all.collect::<Result<Vec<_>, _>>()?;
+            apart(&settings.clients, &all)?;
+            (all, None)
         }
     };
     if !listen.ip().is_loopback() {
@@ -154,6 +218,8 @@ pub fn plan(
     Ok(Plan {
         listen,
         doors: doors.collect(),
+        broken,
+        sessions: conversations::place(root, out)?,
         packs: packs.into_iter().map(|(name, _)| name).collect(),
         agents,
         clients: Clients::new(clients),
@@ -202,11 +268,14 @@ fn safe(settings: &Serve, listen: SocketAddr, root: &Path) -> Result<(), CliErro
         .hint("[serve] tls = {cert = \"cert.pem\", key = \"key.pem\"} speaks TLS; or put a proxy that does before it and say so: behind_proxy = true"));
     }
     for (name, client) in &settings.clients {
+        let client = client.get_ref();
         if let Some(basic) = &client.basic {
-            let length = password(name, basic, root)?.chars().count();
+            let place = &client.place;
+            let wrong = |why| CliError::usage(format!("{place}: [serve.clients.{name}] {why}"));
+            let length = password(name, basic, root).map_err(wrong)?.chars().count();
             if length < MIN_PASSWORD {
                 return Err(CliError::usage(format!(
-                    "the password of the client {name:?} has {length} characters; who reaches {listen} could guess it"
+                    "{place}: the password of the client {name:?} has {length} characters; who reaches {listen} could guess it"
                 ))
                 .hint(format!("take one of {MIN_PASSWORD} characters or more")));
             }
@@ -215,13 +284,16 @@ fn safe(settings: &Serve, listen: SocketAddr, root: &Path) -> Result<(), CliErro
     Ok(())
 }
 
-/// The packs that are served, each with whether it takes webhooks.
-fn chosen(root: &Path, settings: &Serve, out: &Output) -> Result<Vec<(String, bool)>, CliError> {
+/// Packs, each with whether it takes webhooks, and those that cannot be read.
+type Chosen = (Vec<(String, bool)>, Vec<(String, NoPack)>);
+
+/// The packs that are served.
+fn chosen(root: &Path, settings: &Serve, out: &Output) -> Result<Chosen, CliError> {
     let options = session::load_options(root, out)?;
     let known = crate::pack::names(root, &options);
     let named = match (&out.pack, &settings.packs) {
         (Some(one), _) => Some(vec![one.clone()]),
-        (None, Some(named)) => Some(named.clone()),
+        (None, Some(named)) => Some(named.get_ref().clone()),
         (None, None) => None,
     };
     if let Some(unknown) = named.iter().flatten().find(|name| !known.contains(name)) {
@@ -232,12 +304,15 @@ fn chosen(root: &Path, settings: &Serve, out: &Output) -> Result<Vec<(String, bo
         );
     }
     let is_default = named.is_none();
-    let mut chosen = Vec::new();
+    let (mut chosen, mut broken) = (Vec::new(), Vec::new());
     for name in named.unwrap_or(known) {
         let pack = match crate::pack::named(&name, root, &options) {
             Ok(pack) => pack,
             // A broken pack that nobody asked for keeps nobody from the others.
-            Err(_) if is_default => continue,
+            Err(error) if is_default => {
+                broken.push((name, error));
+                continue;
+            }
             Err(error) => return Err(session::no_pack(&error)),
         };
         let channels = &pack.manifest.channels;
@@ -249,7 +324,7 @@ fn chosen(root: &Path, settings: &Serve, out: &Output) -> Result<Vec<(String, bo
         true => {
             Err(CliError::usage("there is no pack to serve").hint("[serve] packs = [\"NAME\"]"))
         }
-        false => Ok(chosen),
+        false => Ok((chosen, broken)),
     }
 }
 
@@ -307,21 +382,16 @@ pub async fn server(
     requests: &Arc<Requests>,
     out: &Output,
 ) -> Result<Server, CliError> {
-    let defaults = Limits::default();
     let settings = &plan.settings;
-    let seconds = |given: Option<u64>, default| given.map_or(default, Duration::from_secs);
-    let hosts = hosts(settings, address)?;
+    let hosts = hosts(plan.public_url(), address)?;
     let limits = Limits {
         pages: pages(plan, &hosts),
-        chat_page: settings.page,
-        v0_3: settings.v0_3,
-        turns: settings.max_turns_at_once.unwrap_or(defaults.turns).max(1),
-        turn_timeout: seconds(settings.turn_timeout, defaults.turn_timeout),
-        drain: seconds(settings.drain, defaults.drain),
         hosts,
-        url: (settings.public_url.clone())
-            .unwrap_or_else(|| format!("{}://{address}", plan.scheme())),
-        ..defaults
+        url: (plan.public_url()).map_or_else(
+            || format!("{}://{address}", plan.scheme()),
+            ToOwned::to_owned,
+        ),
+        ..plan.limits()
     };
     let sessions = store(root, out).await?;
     let requests = Arc::clone(requests);
@@ -338,17 +408,9 @@ pub async fn server(
         Some(key) => server.with_push(key, settings.pushed_to()),
         None => server,
     };
-    let server = match settings.sign_cards {
-        // What a reader of 0.3 looks for is no part of the card that 1.0 has signed.
-        true if settings.v0_3 => {
-            let why = "[serve] sign_cards and [a2a] v0_3 exclude one another: a card of both versions has no signature";
-            return Err(CliError::new(Exit::Usage, why));
-        }
-        true => {
-            let home = project::home_for(root, "the cards cannot be signed")?;
-            server.with_card_key(remote::card_key(&home)?.ok_or_else(remote::no_card_key)?)
-        }
-        false => server,
+    let server = match card_key(root, settings)? {
+        Some(key) => server.with_card_key(key),
+        None => server,
     };
     let server = match settings.ui {
         true => server.with_ui(Ui {
@@ -367,14 +429,29 @@ pub async fn server(
     })
 }
 
+/// What cards are signed with, where the settings want that.
+fn card_key(root: &Path, settings: &Serve) -> Result<Option<CardKey>, CliError> {
+    if !settings.sign_cards {
+        return Ok(None);
+    }
+    // What a reader of 0.3 looks for is no part of the card that 1.0 has signed.
+    if settings.v0_3 {
+        let why = "[serve] sign_cards and [a2a] v0_3 exclude one another: a card of both versions has no signature";
+        return Err(CliError::usage(why));
+    }
+    let home = project::home_for(root, "the cards cannot be signed")?;
+    let key = remote::card_key(&home)?.ok_or_else(remote::no_card_key)?;
+    Ok(Some(key))
+}
+
 /// The origins of the server's own pages; none: the settings want no page.
 fn pages(plan: &Plan, hosts: &[String]) -> Vec<String> {
     let settings = &plan.settings;
     if !settings.page && !settings.ui {
         return Vec::new();
     }
-    let public = settings.public_url.as_deref().map(url::Url::parse);
-    let public = public.and_then(Result::ok).map(|url| url.origin());
+    let public = plan.public_url().and_then(|url| written::public(url).ok());
+    let public = public.map(|url| url.origin());
     let public = public.map(|origin| origin.ascii_serialization());
     // The first of the names is that of the public address, where there is one.
     let own = hosts.iter().skip(usize::from(public.is_some()));
@@ -383,23 +460,16 @@ fn pages(plan: &Plan, hosts: &[String]) -> Vec<String> {
 }
 
 /// The names by which the server may be called; none: any.
-fn hosts(settings: &Serve, address: SocketAddr) -> Result<Vec<String>, CliError> {
+fn hosts(public: Option<&str>, address: SocketAddr) -> Result<Vec<String>, CliError> {
     let mut hosts = Vec::new();
-    if let Some(url) = &settings.public_url {
-        let parsed = url::Url::parse(url).ok().filter(url::Url::has_host);
-        let host = parsed.and_then(|url| {
-            let host = url.host_str()?;
-            Some(
-                url.port()
-                    .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")),
-            )
+    if let Some(url) = public {
+        let wrong = |why| CliError::usage(format!("[serve] public_url {why}"));
+        let url = written::public(url).map_err(wrong)?;
+        let host = url.host_str().unwrap_or_default();
+        hosts.push(match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
         });
-        hosts.push(host.ok_or_else(|| {
-            CliError::new(
-                Exit::Usage,
-                format!("[serve] public_url: {url:?} is no address"),
-            )
-        })?);
     }
     if address.ip().is_loopback() {
         let port = address.port();

@@ -212,7 +212,7 @@ fn tools_list_show_and_check() {
     -- stderr --
     error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, edit-structure, edit-parameters, read-parameters, validate-part, autofix-workflow, rollback-workflow, restore-workflow, show-workflow, delete-workflow, validate-draft, draft-workflow, qa-workflows, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, check-nodes, read-skills, best-practices, read-learnings, write-learnings, submit-request, agent_workflows, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, ask_workflows, build_workflow, current_user_execute_tool, current_user_tools, run_workflow, delegate; did you mean "ask_gitlab"?
     packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http, builtin, mcp, n8n, exec, a2a, pack, search, fetch
-    hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
+    hint: agentctl packs check assistant lists the same; a project file overrides the built-in one of the same name
     "#);
 }
 
@@ -260,14 +260,18 @@ fn what_would_be_served() {
     insta::assert_snapshot!(project.said("serve --check"), @r#"
     exit code 0
     listens on 127.0.0.1:[PORT]
+    sessions: in memory/agentctl.db
+    turns: 32 at once, each for at most 110 s; 30 s to end when it is stopped
     packs: assistant, front-door, n8n-builder, n8n-copilot, research
       assistant: POST /hooks/assistant, POST /chat/assistant, model "assistant" of /v1, A2A /agents/assistant
       front-door: POST /hooks/front-door, POST /chat/front-door, model "front-door" of /v1, A2A /agents/front-door
       n8n-builder: POST /chat/n8n-builder, model "n8n-builder" of /v1, A2A /agents/n8n-builder
       n8n-copilot: POST /chat/n8n-copilot, model "n8n-copilot" of /v1, A2A /agents/n8n-copilot
       research: POST /chat/research, model "research" of /v1, A2A /agents/research
+      of all: GET /v1/models, /runs, /sessions, /files, /a2a, /.well-known/agent-card.json, /healthz, /readyz
+      /mcp: off ([serve.mcp] says whose tools)
     clients:
-      local (bearer): all packs; may turn, read, approve, cancel, admin; speaks for itself alone
+      local (bearer): all packs; may turn, read, approve, cancel, admin; speaks for itself alone; any number of requests
     -- stderr --
     tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL is not set)
     tools: agent_workflows, run_workflow answer from mock data (the embedded backend executes no workflows (agentctl doctor says how an n8n is connected))

@@ -64,7 +64,7 @@ fn agents() {
     built-in agents/flow.yaml:116:48: the pack has no agent "analyst"
     built-in agents/flow.yaml:120:51: the pack has no agent "analyst"
     built-in agents/flow.yaml:1082:18: the pack has no agent "analyst"
-    hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
+    hint: agentctl packs check n8n-builder lists the same; a project file overrides the built-in one of the same name
     "#);
 }
 
@@ -266,7 +266,7 @@ fn flow() {
     -- stderr --
     error: agents/flow.yaml:1:1: the flow has no "steps"
     agents/flow.yaml:2:9: `stages` must be a list of names, in forward order
-    hint: agentctl agents check lists the same; a project file overrides the built-in one of the same name
+    hint: agentctl packs check n8n-builder lists the same; a project file overrides the built-in one of the same name
     "#);
 }
 

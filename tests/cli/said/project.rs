@@ -116,12 +116,12 @@ fn doctor() {
     ✓ catalog: n8n 2.39.4: 565 node types, 1001 type-version pairs
     - model: the agents cannot be read
     ✗ backend: ./agentctl.toml:2: invalid type: integer `7`, expected a string
-      hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])
+      hint: what can stand there: docs/models.md
     - runs: none yet
     ✗ sessions: ./agentctl.toml:2: invalid type: integer `7`, expected a string
-      hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])
+      hint: what can stand there: docs/models.md
     ! serve: ./agentctl.toml:2: invalid type: integer `7`, expected a string
-      hint: what can stand there: docs/models.md ([models], [providers.NAME], [prices]) and docs/qa.md ([[qa.waiver]])
+      hint: what can stand there: docs/models.md
     - mcp: no .mcp.json; the embedded backend needs none
     ");
 }

@@ -70,6 +70,24 @@ pub struct Fault {
     pub message: String,
 }
 
+impl Fault {
+    /// A field whose value is of another kind.
+    pub fn of_kind(name: &str, expected: &str, got: &Value) -> Fault {
+        let kind = match got {
+            Value::Null => "null",
+            Value::Bool(_) => "true or false",
+            Value::Number(_) => "a number",
+            Value::String(_) => "text",
+            Value::Array(_) => "a list",
+            Value::Object(_) => "an object",
+        };
+        Fault {
+            field: name.to_owned(),
+            message: format!("must be {expected}, it is {kind}"),
+        }
+    }
+}
+
 /// The longest part of a conversation's key, in characters.
 pub const MAX_KEY_PART: usize = 200;
 
@@ -107,7 +125,10 @@ impl Webhook {
         }
         let mut part = |named: &Option<String>| {
             let name = named.as_ref()?;
-            let value = input.get(name).filter(|value| !is_blank(value))?;
+            // An empty object or list is no name that was left out.
+            let is_text = |value: &Value| !(value.is_object() || value.is_array());
+            let given = input.get(name);
+            let value = given.filter(|value| !(is_text(value) && is_blank(value)))?;
             key_part(name, value).map_err(|f| faults.push(f)).ok()
         };
         let session = &self.session;
@@ -121,7 +142,7 @@ impl Webhook {
             None => None,
             Some((_, Value::String(said))) => Some(said.clone()),
             Some((name, other)) => {
-                faults.push(wrong(name, "text", other));
+                faults.push(Fault::of_kind(name, "text", other));
                 None
             }
         };
@@ -188,7 +209,7 @@ fn key_part(name: &str, value: &Value) -> Result<String, Fault> {
     let text = match value {
         Value::String(text) => text.clone(),
         Value::Number(number) => number.to_string(),
-        other => return Err(wrong(name, "text or a number", other)),
+        other => return Err(Fault::of_kind(name, "text or a number", other)),
     };
     match text.chars().count() {
         0..=MAX_KEY_PART => Ok(text),
@@ -196,21 +217,6 @@ fn key_part(name: &str, value: &Value) -> Result<String, Fault> {
             field: name.to_owned(),
             message: format!("has {length} characters; at most {MAX_KEY_PART} are taken"),
         }),
-    }
-}
-
-fn wrong(name: &str, expected: &str, got: &Value) -> Fault {
-    let kind = match got {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    };
-    Fault {
-        field: name.to_owned(),
-        message: format!("must be {expected}, it is {kind}"),
     }
 }
 

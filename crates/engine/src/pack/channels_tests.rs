@@ -97,6 +97,20 @@ fn what_is_optional_may_be_missing_and_what_is_required_is_named_all_at_once() {
 }
 
 #[test]
+fn an_empty_object_or_list_names_no_conversation() {
+    for empty in [json!({}), json!([]), json!([null])] {
+        let mut body = message();
+        body["conversation"]["id"] = empty.clone();
+        let faults = platform().take(&body).unwrap_err();
+        assert_eq!(faults.len(), 1, "{empty}");
+        assert_eq!(faults[0].field, "sessionId");
+    }
+    let mut blank = message();
+    blank["conversation"]["id"] = json!(" ");
+    assert_eq!(platform().take(&blank).unwrap().conversation, None);
+}
+
+#[test]
 fn parts_of_a_key_are_short_texts_and_a_message_is_text() {
     let mut body = message();
     body["text"] = json!({"a": 1});

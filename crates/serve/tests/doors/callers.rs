@@ -87,6 +87,21 @@ async fn a_page_calls_only_where_a_client_names_it() {
         (got.status, got.header(allowed)),
         (204, Some("https://chat.example"))
     );
+    let headers = got.header("access-control-allow-headers").unwrap();
+    for header in [
+        "authorization",
+        "idempotency-key",
+        "prefer",
+        "traceparent",
+        "x-session-id",
+    ] {
+        assert!(headers.contains(header), "{header}: {headers}");
+    }
+    let shown = got.header("access-control-expose-headers").unwrap();
+    assert!(
+        shown.contains("location") && shown.contains("x-run-id"),
+        "{shown}"
+    );
 }
 
 #[tokio::test]
@@ -134,6 +149,7 @@ async fn clients_of_one_tenant_share_its_conversations_and_reach_no_others() {
         other["tenant"] = json!(tenant);
         let got = desk.post("/hooks/desk", &other).await;
         assert_eq!(got.status, 403, "{tenant}");
+        assert_eq!(got.json()["client"], Value::Null);
     }
 }
 

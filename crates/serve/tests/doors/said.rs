@@ -20,6 +20,13 @@ fn detail(got: &Got) -> String {
     body["detail"].as_str().unwrap().to_owned()
 }
 
+/// The fields that were wrong.
+fn wrong(got: &Got) -> Value {
+    let told = got.json();
+    let all = told["errors"].as_array().unwrap();
+    all.iter().map(|fault| fault["field"].clone()).collect()
+}
+
 #[tokio::test]
 async fn a_webhook_is_answered_wrapped_and_bare_in_one_conversation() {
     let desk = Desk::open().await;
@@ -74,8 +81,25 @@ async fn chat_speaks_as_the_widget_expects() {
     let said = [json!("hello"), json!("You said: hello")];
     assert_eq!(kept, [(&human, &said[0]), (&ai, &said[1])]);
 
-    let missing = desk.post("/chat/desk", &json!({"chatInput": "x"})).await;
-    assert_eq!(missing.json()["errors"][0]["field"], "sessionId");
+    for (body, fields) in [
+        (json!({"chatInput": "x"}), vec!["sessionId"]),
+        (json!({}), vec!["sessionId", "chatInput"]),
+        (
+            json!({"sessionId": " ", "chatInput": "x"}),
+            vec!["sessionId"],
+        ),
+        (
+            json!({"action": "sendMessage", "sessionId": 5, "chatInput": 7, "metadata": "x"}),
+            vec!["sessionId", "metadata", "chatInput"],
+        ),
+        (
+            json!({"action": 1, "sessionId": "s"}),
+            vec!["action", "chatInput"],
+        ),
+    ] {
+        let got = desk.post("/chat/desk", &body).await;
+        assert_eq!((got.status, wrong(&got)), (422, json!(fields)), "{body}");
+    }
     let odd = json!({"action": "delete", "sessionId": "s"});
     assert_eq!(desk.post("/chat/desk", &odd).await.status, 400);
 
@@ -159,22 +183,120 @@ async fn a_pack_answers_as_a_model() {
         .unwrap()
         .to_owned();
     assert!(shown.contains("a pack has its own tools") && shown.contains("policy.yaml"));
-    for wrong in [
+    for other in [
         json!({"messages": []}),
+        json!({"messages": "hello"}),
         json!({"messages": [{"role": "assistant", "content": "x"}]}),
         json!({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}),
-        json!({"n": 2}),
     ] {
+        let got = desk.post(path, &ask(other.clone())).await;
         assert_eq!(
-            desk.post(path, &ask(wrong.clone())).await.status,
-            400,
-            "{wrong}"
+            (got.status, wrong(&got)),
+            (422, json!(["messages"])),
+            "{other}"
         );
     }
+    let got = desk.post(path, &json!({})).await;
+    assert_eq!(
+        (got.status, wrong(&got)),
+        (422, json!(["model", "messages"]))
+    );
+    let odd = json!({"model": 1, "user": 2, "stream": "yes", "messages": null});
+    let got = desk.post(path, &odd).await;
+    let all = json!(["model", "user", "stream", "messages"]);
+    assert_eq!((got.status, wrong(&got)), (422, all));
+    let shown = got.json()["error"]["message"].clone();
+    let shown = shown.as_str().unwrap();
+    assert!(shown.contains("; model must be text, it is a number; user "));
+    let several = ask(json!({"n": 2}));
+    assert_eq!(desk.post(path, &several).await.status, 400);
     assert_eq!(
         desk.post(path, &ask(json!({"model": "gpt"}))).await.status,
         404
     );
+}
+
+#[tokio::test]
+async fn a_model_goes_on_with_the_conversation_that_a_reply_named() {
+    let desk = Desk::open().await;
+    let path = "/v1/chat/completions";
+    let body = json!({"model": "desk", "messages": [{"role": "user", "content": "hello"}]});
+    let token = format!("Bearer {}", super::support::TOKEN);
+    let say = async |session: &str, auth: &str| {
+        let headers = [("authorization", auth), ("x-session-id", session)];
+        desk.post_as(&headers, path, &body).await
+    };
+    let first = desk.post(path, &body).await;
+    let id = first.header("x-session-id").unwrap();
+    let again = say(id, &token).await;
+    assert_eq!(again.header("x-session-id"), Some(id));
+    // A webhook's conversation, too, which has a user besides.
+    let hook = json!({"from": {"id": "u"}, "conversation": "c", "text": "hello"});
+    let hook = desk.post("/hooks/desk", &hook).await;
+    let of_hook = hook.header("x-session-id").unwrap();
+    assert_eq!(
+        say(of_hook, &token).await.header("x-session-id"),
+        Some(of_hook)
+    );
+    // What is no id of the client's own is a name that it gives.
+    let other = say(id, "Basic ZGVtbzpkZW1v").await;
+    assert_eq!(other.status, 200);
+    assert_ne!(other.header("x-session-id"), Some(id));
+    let named = say("mine", &token).await;
+    let known = named.header("x-session-id");
+    assert_ne!(known, Some("mine"));
+    assert_eq!(say("mine", &token).await.header("x-session-id"), known);
+}
+
+#[tokio::test]
+async fn each_door_takes_its_methods_and_tells_them() {
+    let desk = Desk::open().await;
+    let token = format!("Bearer {}", super::support::TOKEN);
+    let auth = [("authorization", token.as_str())];
+    // What is open to all is so for every method, and HEAD is GET without its body.
+    for path in ["/healthz", "/readyz"] {
+        let head = desk.ask("HEAD", path, &[], b"").await;
+        let get = desk.ask("GET", path, &[], b"").await;
+        assert_eq!((head.status, head.text.as_str()), (200, ""), "{path}");
+        assert_eq!(head.header("content-length"), get.header("content-length"));
+        let post = desk.ask("POST", path, &[], b"").await;
+        assert_eq!(
+            (post.status, post.header("allow")),
+            (405, Some("get, head"))
+        );
+    }
+    let file = "/files/r/a.csv?until=1&mark=00";
+    assert_eq!(desk.ask("POST", file, &[], b"").await.status, 405);
+    assert_eq!(desk.ask("HEAD", file, &[], b"").await.status, 404);
+    let models = desk.ask("HEAD", "/v1/models", &auth, b"").await;
+    assert_eq!((models.status, models.text.as_str()), (200, ""));
+    assert_eq!(desk.ask("HEAD", "/v1/models", &[], b"").await.status, 401);
+    for (path, methods) in [
+        ("/hooks/desk", "post"),
+        ("/chat/desk", "post"),
+        ("/v1/chat/completions", "post"),
+        ("/v1/models", "get, head"),
+        ("/runs", "get, head"),
+        ("/runs/r/answers", "post"),
+        ("/sessions/s", "get, head, delete"),
+        ("/a2a", "get, post, delete"),
+    ] {
+        let asked = desk.ask("OPTIONS", path, &[], b"").await;
+        assert_eq!(
+            (asked.status, asked.header("allow")),
+            (405, Some(methods)),
+            "{path}"
+        );
+        if !path.starts_with("/a2a") {
+            let put = desk.ask("PUT", path, &auth, b"").await;
+            assert_eq!(
+                (put.status, put.header("allow")),
+                (405, Some(methods)),
+                "{path}"
+            );
+        }
+    }
+    assert_eq!(desk.ask("OPTIONS", "/none", &[], b"").await.status, 404);
 }
 
 #[tokio::test]
@@ -209,6 +331,9 @@ async fn what_is_no_json_and_no_door_is_told_so() {
     let announced = ("content-length", "99999999");
     assert_eq!(post(&[auth, json, announced], b"").await.status, 413);
 
+    let one = desk.get("/v1/models/desk").await;
+    assert_eq!(one.json(), desk.get("/v1/models").await.json()["data"][0]);
+    assert_eq!(desk.get("/v1/models/gpt").await.status, 404);
     let get = desk.get("/hooks/desk").await;
     assert_eq!((get.status, get.header("allow")), (405, Some("post")));
     for nothing in [

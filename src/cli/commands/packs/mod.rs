@@ -174,7 +174,7 @@ fn check(root: &Path, name: Option<&str>, out: &Output) -> Result<Exit, CliError
                 wrong.extend(super::orchestrators::faults(root, &pack, &options)?);
                 sound.push(pack);
             }
-            Err(error @ crate::pack::NoPack::Errors(_)) => wrong.push(error.to_string()),
+            Err(error @ crate::pack::NoPack::Errors { .. }) => wrong.push(error.to_string()),
             Err(error) => return Err(session::no_pack(&error)),
         }
     }
