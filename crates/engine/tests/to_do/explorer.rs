@@ -348,8 +348,18 @@ impl Explorer {
         let said =
             |event: &Event| matches!(event, Event::AnswerGiven { value, .. } if value == "approve");
         let yes = records.iter().any(|record| said(&record.event));
+        // Two are the most of three and of four things, and not of the five that the list had where both others added theirs before the
+        // run first looked at it.
+        let looked = records.iter().find_map(|record| match &record.event {
+            Event::ToolFinished { result, .. } => Some(result.content.to_string()),
+            _ => None,
+        });
+        let five = looked.is_some_and(|seen| {
+            let added = ["by hand", "by a rival"];
+            added.iter().all(|item| seen.contains(item))
+        });
         assert!(
-            yes || has("b") && has("c"),
+            yes || five || has("b") && has("c"),
             "most was lost without a yes: {way:?}"
         );
         assert_eq!(report.damage, [""; 0], "{way:?}");
