@@ -2,28 +2,15 @@
 
 use agentctl_base::question::Outcome;
 use agentctl_engine::flow::fixture::*;
-use agentctl_engine::flow::{self, Flow, Known, RunLog, load, mermaid, next};
+use agentctl_engine::flow::{self, Flow, RunLog, mermaid, next};
 use agentctl_engine::store::event::Event;
-use agentctl_n8n_tools::vocabulary;
 use serde_json::{Map, Value, json};
 
 fn flow() -> Flow {
-    let agents = ["architect", "researcher", "builder", "qa", "analyst"];
-    let agents: Vec<String> = agents.map(str::to_owned).to_vec();
-    let known = Known {
-        agents: Some(&agents),
-        vocabulary: Some(vocabulary::n8n()),
-        data: None,
-    };
-    load(
-        include_str!("../../agents/flow.yaml"),
-        "agents/flow.yaml",
-        known,
-    )
-    .unwrap_or_else(|problems| {
-        let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        panic!("{}", text.join("\n"))
-    })
+    let dir = tempfile::tempdir().unwrap();
+    let pack = super::load(dir.path(), &super::LoadOptions::all())
+        .unwrap_or_else(|errors| panic!("{errors}"));
+    pack.flow.clone()
 }
 
 /// How a scripted run differs from the plain one.
