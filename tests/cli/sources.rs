@@ -161,7 +161,11 @@ async fn a_search_engine_stands_in_the_place_of_the_documents_where_its_user_say
     assert_eq!(keyless.code, 2, "{}", keyless.stdout);
     let why = "AGENTCTL_WEB_SEARCH is tavily, which cannot search here: TAVILY_API_KEY is not set";
     assert!(keyless.stderr.contains(why), "{}", keyless.stderr);
-    assert!(!keyless.stdout.contains("report_markdown"), "{}", keyless.stdout);
+    assert!(
+        !keyless.stdout.contains("report_markdown"),
+        "{}",
+        keyless.stdout
+    );
     let unknown = asked(&project, &[], &[("AGENTCTL_WEB_SEARCH", "altavista")]);
     assert_eq!(unknown.code, 2, "{}", unknown.stderr);
     assert!(
