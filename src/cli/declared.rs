@@ -53,6 +53,10 @@ pub fn tools(
         return Ok(None);
     }
     let root = means.root.map(Path::to_owned);
+    // A folder that was named is what is searched, whatever engine there is; and mocks may be asked for.
+    let mocks =
+        home::variable(TOOLS).is_some_and(|mode| Mode::from_name(&mode) == Some(Mode::Mock));
+    let searches = means.folder.is_none() && !mocks;
     let mut tools = made(pack, config, means)?;
     if let Some(root) = root {
         let names: Vec<&'static str> = pack.tools.values().map(|tool| tool.id).collect();
@@ -61,7 +65,19 @@ pub fn tools(
     }
     let mut answered = tools.mocked();
     answered.retain(|mocked| !tools.is_spare(mocked.tool));
-    if let Some(engine) = engine(pack)?.filter(|engine| answered.iter().all(|m| m.tool != engine)) {
+    let chosen = engine(pack)?;
+    let lacking = answered
+        .iter()
+        .filter(|m| searches && chosen.as_deref() == Some(m.tool));
+    if let Some((tool, lacks)) = lacking
+        .filter_map(|m| Some((m.tool, m.lacks.as_ref()?)))
+        .next()
+    {
+        let told = format!("{WEB_SEARCH} is {tool}, which cannot search here: {lacks}");
+        let hint = "set it, name another engine, or unset the variable to search the documents; AGENTCTL_TOOLS=mock answers from mock data";
+        return Err(CliError::usage(told).hint(hint));
+    }
+    if let Some(engine) = chosen.filter(|engine| answered.iter().all(|m| m.tool != engine)) {
         out.note(&format!("tools: searches go to {engine} ({WEB_SEARCH})"));
     }
     // Those that are mocked for the same reason are told together.

@@ -101,12 +101,30 @@ impl Session {
         model: &ModelOptions,
         out: &Output,
     ) -> Result<Session, CliError> {
-        let given = Given {
-            target: target.map(str::to_owned),
-            judges_no_node: true,
-            ..Given::default()
-        };
-        Self::with(root, BUILDER, model, &given, out)
+        Self::with(root, BUILDER, model, &on_n8n(target), out)
+    }
+
+    /// The same for taking back what a run did (None: the active one): with the orchestrator that the run was begun with, where it
+    /// is one of a pack that has some.
+    pub fn to_undo(
+        root: &Path,
+        run: Option<&str>,
+        target: Option<&str>,
+        model: &ModelOptions,
+        out: &Output,
+    ) -> Result<Session, CliError> {
+        let project = super::project::open(root)?;
+        let kept = run::means(&project, run).ok().flatten();
+        match kept.and_then(|kept| Some((kept.pack?, kept.orchestrator))) {
+            Some((pack, orchestrator @ Some(_))) => {
+                let given = Given {
+                    orchestrator: Which::of_run(orchestrator),
+                    ..on_n8n(target)
+                };
+                Self::with(root, &pack, model, &given, out)
+            }
+            _ => Self::at(root, target, model, out),
+        }
     }
 
     /// With the pack of this name (`NAME` or `NAME/FLOW`).
@@ -152,7 +170,7 @@ impl Session {
         let pack = kept.pack.as_deref().unwrap_or(BUILDER);
         let given = Given {
             models: kept.models,
-            orchestrator: kept.orchestrator.map_or(Which::Default, Which::Named),
+            orchestrator: Which::of_run(kept.orchestrator),
             ..Given::default()
         };
         Self::with(root, pack, model, &given, out)
@@ -683,6 +701,15 @@ fn pack_of_begun(
     Ok(None)
 }
 
+/// What is done on n8n by itself.
+fn on_n8n(target: Option<&str>) -> Given {
+    Given {
+        target: target.map(str::to_owned),
+        judges_no_node: true,
+        ..Given::default()
+    }
+}
+
 /// The orchestrator that a pack is to have.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Which {
@@ -693,6 +720,13 @@ pub enum Which {
     Default,
     /// A name, or the path of a file.
     Named(String),
+}
+
+impl Which {
+    /// The one that a run was begun with, as its journal says.
+    pub fn of_run(kept: Option<String>) -> Which {
+        kept.map_or(Which::Default, Which::Named)
+    }
 }
 
 /// The same with one of its orchestrators, or one of a file.

@@ -165,6 +165,13 @@ fn the_basic_orchestrator_checks_nothing_and_says_so() {
         assert_eq!(claim["verdict"], "unverified", "{claim}");
         assert_eq!(claim["sources"][0]["quote"], claim["text"], "{claim}");
     }
+    // The run is read with the orchestrator that it was begun with.
+    let run = ran.json()["run_id"].as_str().unwrap().to_owned();
+    let shown = project.run(&["runs", "show", &run]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let undone = project.run(&["undo", &run, "--no-input"]);
+    let nothing = format!("run {run} changed no resource");
+    assert!(undone.stderr.contains(&nothing), "{}", undone.stderr);
     // The same by the settings of the folder.
     project.write(
         "agentctl.toml",
@@ -285,4 +292,56 @@ fn the_orchestrators_of_the_examples_are_sound() {
         }
     }
     assert_eq!(files, 3);
+}
+
+/// What a claim says is held against what it cites: a publisher is never named for words that are not its own.
+#[test]
+fn a_claim_that_its_own_source_does_not_say_is_refused() {
+    let project = Project::new();
+    let claims = serde_json::json!([
+        {"id": "length", "text": "The network is 184 kilometres long.", "sources": ["heat-01#1"]},
+        {"id": "moon", "text": "The moon is made of cheese.", "sources": ["heat-01#1"]},
+        {"id": "true", "text": "The network is 148 kilometres long.", "sources": ["heat-01#1"]},
+    ]);
+    let input = format!("claims={claims}");
+    let ran = asked(&project, &["Is it so?", "--input", &input]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let output = &ran.json()["output"];
+    // What a rival says comes beside, by the id of its sentence.
+    let by_id = |id: &str| {
+        let mut claims = output["claims"].as_array().unwrap().iter();
+        claims.find(|claim| claim["id"] == id).unwrap().clone()
+    };
+    for id in ["length", "moon"] {
+        let refused = by_id(id);
+        assert_eq!(refused["verdict"], "unverified", "{refused}");
+        assert_eq!(refused["why"], "its own source does not say it");
+        assert_eq!(refused["sources"], serde_json::json!([]));
+    }
+    let quote = "The district heating network of Norrfeld is 148 kilometres long.";
+    assert_eq!(by_id("true")["sources"][0]["quote"], quote);
+    assert_eq!(output["refused"].as_array().unwrap().len(), 2, "{output}");
+}
+
+/// Of a folder, what is no text is named, and the others are read.
+#[test]
+fn a_text_file_that_is_not_utf_8_is_named_and_passed_over() {
+    let project = Project::new();
+    project.write("papers/a.md", "The Vell bridge is 310 metres long.\n");
+    std::fs::write(
+        project.path().join("papers/b.txt"),
+        b"Die Br\xfccke ist 310 m lang.\n",
+    )
+    .unwrap();
+    let folder = project.path().join("papers");
+    let folder = folder.to_str().unwrap();
+    let ran = asked(
+        &project,
+        &["How long is the Vell bridge?", "--corpus", folder],
+    );
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let output = &ran.json()["output"];
+    assert_eq!(output["unread"][0]["file"], "b.txt", "{output}");
+    let report = output["report_markdown"].as_str().unwrap();
+    assert!(report.contains("- b.txt: "), "{report}");
 }

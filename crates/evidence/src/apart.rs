@@ -4,6 +4,7 @@
 use crate::check::{Against, Claim};
 use crate::corpus::{Corpus, group};
 use crate::likeness::{Context, Shared};
+use crate::polarity::{are_alike, are_contrary};
 use crate::statement::Statement;
 use crate::values::{Bound, Value, What};
 use std::collections::BTreeSet;
@@ -185,22 +186,32 @@ impl Corpus {
         same.map(|other| other.at).collect()
     }
 
-    /// Sentences of other publishers that give the same value for the same thing.
-    pub(crate) fn supporters(&self, claim: &Claim, nth: usize) -> Vec<usize> {
+    /// Sentences of other publishers that give the same value for the same thing: those that say it, and those that deny it or say the
+    /// opposite.
+    pub(crate) fn supporters(&self, claim: &Claim, nth: usize) -> (Vec<usize>, Vec<usize>) {
+        let (mut same, mut otherwise) = (Vec::new(), Vec::new());
         let Some(value) = claim.statement.values.get(nth) else {
-            return Vec::new();
+            return (same, otherwise);
         };
         let year = claim.statement.year_of(value);
-        let others = self.others(claim, value);
-        let same = others.iter().filter(|other| {
-            value.agrees(other.value)
+        for other in self.others(claim, value) {
+            let about = value.agrees(other.value)
                 && (year.is_none() || other.year.is_none() || year == other.year)
-                && (self.is_about_the_same(claim, value, other)
+                && (self.is_about_the_same(claim, value, &other)
                     || other.shared.telling >= 1 && other.shared.weight > 2.0
                     || other.shared.telling >= 2 && !self.is_weighed())
-                && !self.is_copy(claim, other.at)
-        });
-        same.map(|other| other.at).collect()
+                && !self.is_copy(claim, other.at);
+            let Some(placed) = self.placed.get(other.at).filter(|_| about) else {
+                continue;
+            };
+            let (a, b) = (&claim.statement, &placed.statement);
+            if are_contrary(a, b) || a.denies(value) != b.denies(other.value) {
+                otherwise.push(other.at);
+            } else if are_alike(a, b) {
+                same.push(other.at);
+            }
+        }
+        (same, otherwise)
     }
 
     fn others(&self, claim: &Claim, value: &Value) -> Vec<Other<'_>> {

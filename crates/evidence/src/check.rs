@@ -3,8 +3,9 @@
 //! something else, and nobody else says it. All else is unverified.
 
 use crate::corpus::Corpus;
-use crate::likeness::{Context, contexts};
-use crate::statement::Statement;
+use crate::likeness::{Context, contexts, is_one};
+use crate::polarity::{are_alike, are_contrary};
+use crate::statement::{Statement, Term};
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -143,15 +144,22 @@ impl Corpus {
     }
 
     fn supported_or_not(&self, claim: &Claim) -> Checked {
-        let same = self.same(claim);
+        let (same, otherwise) = self.same(claim);
         let mut sources = self.sources(&claim.origin, "claims");
+        let mut add = |sentences: &[usize], says: &'static str| {
+            sources.extend(self.sources(sentences, says).into_iter().take(QUOTED));
+        };
         let (verdict, why) = match &same {
             Some(sentences) => {
-                sources.extend(self.sources(sentences, "same").into_iter().take(QUOTED));
+                add(sentences, "same");
                 (
                     Verdict::Supported,
                     "a second independent source says the same",
                 )
+            }
+            None if !otherwise.is_empty() => {
+                add(&otherwise, "otherwise");
+                (Verdict::Unverified, "another source says the opposite")
             }
             None if claim.publishers.len() > 1 => (
                 Verdict::Unverified,
@@ -184,10 +192,10 @@ impl Corpus {
             .collect()
     }
 
-    /// Sentences of others that together say the claim once more. None: something of it nobody else says.
-    fn same(&self, claim: &Claim) -> Option<Vec<usize>> {
+    /// Sentences of others that together say the claim once more (None: something of it nobody else says), and those that say the
+    /// opposite of it.
+    fn same(&self, claim: &Claim) -> (Option<Vec<usize>>, Vec<usize>) {
         let values: Vec<usize> = (0..claim.statement.values.len()).collect();
-        let mut found: Vec<usize> = Vec::new();
         let counted = values
             .iter()
             .filter(|nth| claim.statement.values.get(**nth).is_some_and(|v| !v.apart));
@@ -195,15 +203,17 @@ impl Corpus {
         if counted.is_empty() {
             return self.in_other_words(claim);
         }
+        let (mut found, mut otherwise, mut all) = (Vec::new(), Vec::new(), true);
         for nth in counted {
-            let supporters = self.supporters(claim, *nth);
-            if supporters.is_empty() {
-                return None;
-            }
-            found.extend(supporters);
+            let (same, contrary) = self.supporters(claim, *nth);
+            all &= !same.is_empty();
+            found.extend(same);
+            otherwise.extend(contrary);
         }
-        found.sort_unstable();
-        found.dedup();
+        for sentences in [&mut found, &mut otherwise] {
+            sentences.sort_unstable();
+            sentences.dedup();
+        }
         // The sentence that has most in common with the claim comes first.
         let likeness = |at: &usize| {
             let placed = self.placed.get(*at);
@@ -212,36 +222,43 @@ impl Corpus {
             })
         };
         found.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)).then(a.cmp(b)));
-        Some(found)
+        (all.then_some(found), otherwise)
     }
 
-    /// Sentences of others with nearly the same words, where there is no value to compare.
-    fn in_other_words(&self, claim: &Claim) -> Option<Vec<usize>> {
-        let all: Vec<&crate::statement::Term> = claim.statement.terms.iter().collect();
+    /// Sentences of others with nearly the same words, where there is no value to compare: those that say it, and those that say the
+    /// opposite.
+    fn in_other_words(&self, claim: &Claim) -> (Option<Vec<usize>>, Vec<usize>) {
+        let all: Vec<&Term> = claim.statement.terms.iter().collect();
         let whole: f64 = all.iter().map(|term| self.weight(&term.sense)).sum();
-        let mut found = Vec::new();
+        let (mut found, mut otherwise) = (Vec::new(), Vec::new());
         for (at, placed) in self.placed.iter().enumerate() {
             if claim.publishers.contains(&self.publisher(placed)) || self.is_copy(claim, at) {
                 continue;
             }
-            let terms = &placed.statement.terms;
-            let has = |term: &&&crate::statement::Term| {
-                terms.iter().any(|t| {
-                    t.denied == term.denied && crate::likeness::is_one(&t.sense, &term.sense)
-                })
-            };
-            let held: Vec<&&crate::statement::Term> = all.iter().filter(has).collect();
-            let weight: f64 = held.iter().map(|term| self.weight(&term.sense)).sum();
             let names = claim
                 .statement
                 .names
                 .iter()
                 .all(|n| placed.statement.names.iter().any(|m| m.may_be(n)));
-            if held.len() >= 3 && whole > 0.0 && weight / whole >= 0.6 && names {
+            let terms = &placed.statement.terms;
+            let covers = |fits: &dyn Fn(&Term, &Term) -> bool| {
+                let held = all.iter().filter(|x| terms.iter().any(|y| fits(x, y)));
+                let held: Vec<&&Term> = held.collect();
+                let weight: f64 = held.iter().map(|term| self.weight(&term.sense)).sum();
+                names && held.len() >= 3 && whole > 0.0 && weight / whole >= 0.6
+            };
+            if !covers(&|x, y| is_one(&y.sense, &x.sense)) {
+                continue;
+            }
+            if are_contrary(&claim.statement, &placed.statement) {
+                otherwise.push(at);
+            } else if are_alike(&claim.statement, &placed.statement)
+                && covers(&|x, y| x.denied == y.denied && is_one(&y.sense, &x.sense))
+            {
                 found.push(at);
             }
         }
-        (!found.is_empty()).then_some(found)
+        ((!found.is_empty()).then_some(found), otherwise)
     }
 
     /// Whether a sentence is the claim's own, word for word and long: whoever copies is no second source.

@@ -10,6 +10,7 @@ mod names;
 mod naming;
 mod negation;
 mod order;
+mod polarity;
 mod search;
 mod statement;
 mod text;

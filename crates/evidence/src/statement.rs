@@ -3,7 +3,8 @@
 use crate::names::{Name, names};
 use crate::text::{Kind, Token, tokens};
 use crate::values::{Value, values};
-use crate::words::{denies, is_small, is_tentative, sense};
+use crate::words::{denies, is_small, is_tentative, sense, stance};
+use std::collections::BTreeSet;
 
 /// A word that says what the sentence is about.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,11 @@ const REACH: usize = 2;
 /// Whether a word says what was done: a past or a participle.
 fn is_past(word: &Token) -> bool {
     word.fold.ends_with("ed") || crate::words::is_irregular(&word.fold)
+}
+
+/// Whether a denial is what the sentence speaks of: of such a one it is told what was not done, whatever stands between.
+fn is_subject(word: &str) -> bool {
+    matches!(word, "nobody" | "none" | "nothing" | "neither")
 }
 
 /// Behind such a word something else begins than what is denied.
@@ -55,6 +61,8 @@ pub(crate) struct Statement {
     pub terms: Vec<Term>,
     pub values: Vec<Value>,
     pub names: Vec<Name>,
+    /// Where values begin that are denied: `is not 148 kilometres`.
+    denied: BTreeSet<usize>,
 }
 
 impl Statement {
@@ -66,12 +74,18 @@ impl Statement {
             text: text.to_owned(),
             names: names(&tokens, &values),
             terms: Vec::new(),
+            denied: BTreeSet::new(),
             tokens,
             segments,
             values,
         };
-        statement.terms = statement.terms();
+        (statement.terms, statement.denied) = statement.terms();
         statement
+    }
+
+    /// Whether it is this value that is denied.
+    pub fn denies(&self, value: &Value) -> bool {
+        self.denied.contains(&value.from)
     }
 
     pub fn segment(&self, token: usize) -> usize {
@@ -175,8 +189,10 @@ impl Statement {
         years.all(|year| year == first).then_some(first)
     }
 
-    fn terms(&self) -> Vec<Term> {
-        let mut terms = Vec::new();
+    /// And the values that are denied.
+    fn terms(&self) -> (Vec<Term>, BTreeSet<usize>) {
+        let mut terms: Vec<Term> = Vec::new();
+        let mut values = BTreeSet::new();
         // Content words that a denial still reaches, and the segment that it stands in.
         let mut denial: Option<(usize, usize)> = None;
         // The first of the words that the last denial reaches.
@@ -190,6 +206,10 @@ impl Statement {
             if named || denial.is_some_and(over) {
                 denial = None;
             }
+            let value = self.values.iter().any(|value| value.from == at);
+            if value && (denial.is_some() || self.is_denied_behind_joint(at)) {
+                values.insert(at);
+            }
             if token.kind != Kind::Word {
                 continue;
             }
@@ -202,6 +222,10 @@ impl Statement {
                 .values
                 .iter()
                 .any(|v| (v.from..v.to).contains(&at) && !v.dimension().starts_with("count"));
+            if let Some(both) = self.stance_at(at, terms.last()) {
+                terms.push(both);
+                continue;
+            }
             if valued || is_small(&token.fold) || token.fold.len() < 2 {
                 continue;
             }
@@ -222,20 +246,43 @@ impl Statement {
                 }
             }
         }
-        terms
+        (terms, values)
+    }
+
+    /// `voted for the bridge`: what the verb before is together with the word here. What is for it tells of a thing named elsewhere.
+    fn stance_at(&self, at: usize, last: Option<&Term>) -> Option<Term> {
+        let verb = last.filter(|last| last.at + 1 == at)?;
+        let both = stance(&verb.stem, self.fold(at))?;
+        let points = matches!(self.fold(at + 1), "it" | "them" | "this" | "that");
+        (!points).then(|| Term {
+            sense: both.clone(),
+            stem: both,
+            at,
+            ..verb.clone()
+        })
+    }
+
+    /// `not in 1987`: nothing but a joint stands between the denial and the value.
+    fn is_denied_behind_joint(&self, value: usize) -> bool {
+        let before = value.checked_sub(1).filter(|at| is_joint(self.fold(*at)));
+        let denial = before.and_then(|at| at.checked_sub(1));
+        denial.is_some_and(|at| denies(self.fold(at)) && !is_subject(self.fold(at)))
+    }
+
+    /// The word at a place, in lower case; empty: there is none.
+    fn fold(&self, at: usize) -> &str {
+        self.tokens.get(at).map_or("", |token| token.fold.as_str())
     }
 
     /// `no less than`, `not only`, `and not of`: no deed is denied.
     fn is_limit(&self, at: usize) -> bool {
-        let next = self.tokens.get(at + 1).map_or("", |t| t.fold.as_str());
-        let before = at
-            .checked_sub(1)
-            .and_then(|at| self.tokens.get(at))
-            .map_or("", |t| t.fold.as_str());
+        let next = self.fold(at + 1);
+        let before = at.checked_sub(1).map_or("", |at| self.fold(at));
+        let at_all = next == "at" && self.fold(at + 2) == "all";
         matches!(next, "less" | "fewer" | "more" | "only" | "just" | "doubt")
-            || is_joint(next)
-            || before == "and"
-            || before == "but"
+            || !is_subject(self.fold(at))
+                && !at_all
+                && (is_joint(next) || before == "and" || before == "but")
     }
 }
 

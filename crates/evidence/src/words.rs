@@ -107,7 +107,7 @@ fn set(table: &'static str) -> BTreeSet<&'static str> {
 pub(crate) fn is_small(word: &str) -> bool {
     static SMALL: LazyLock<BTreeSet<&'static str>> =
         LazyLock::new(|| set(include_str!("../words/small.txt")));
-    SMALL.contains(word)
+    SMALL.contains(word) || denies(word)
 }
 
 /// Whether a word says that something is planned, expected or possible and not that it is so.
@@ -198,8 +198,10 @@ pub(crate) fn sense(stem: &str) -> String {
     SAME.get(stem).cloned().unwrap_or_else(|| stem.to_owned())
 }
 
-fn stem_of(word: &str) -> String {
-    stem(word)
+/// Of several words, each by itself.
+fn stem_of(words: &str) -> String {
+    let stems: Vec<String> = words.split(' ').map(stem).collect();
+    stems.join(" ")
 }
 
 /// What answers have where a question has this stem; as senses.
@@ -235,9 +237,13 @@ pub(crate) fn sides(stem: &str) -> &'static [(usize, bool)] {
 
 /// Whether a word denies what comes after it.
 pub(crate) fn denies(word: &str) -> bool {
-    matches!(
-        word,
-        "not" | "no" | "never" | "nobody" | "none" | "nothing" | "neither" | "nor" | "cannot"
-    ) || word.ends_with("n't")
-        || word.ends_with("n’t")
+    static WORDS: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| set(include_str!("../words/denial.txt")));
+    WORDS.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
+}
+
+/// What a verb and the small word behind it are together, where that stands on a side of two opposites: `vote for`.
+pub(crate) fn stance(verb: &str, behind: &str) -> Option<String> {
+    let both = format!("{verb} {behind}");
+    (!sides(&both).is_empty()).then_some(both)
 }

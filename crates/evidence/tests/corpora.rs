@@ -109,3 +109,149 @@ fn falsehoods_of_the_observatory_are_found() {
     let (missed, wrong) = measured(&corpus, "tests/research/observatory/questions.json");
     assert_eq!((missed, wrong), (vec!["B01".to_owned()], Vec::new()));
 }
+
+/// A corpus of sentences, each of a publisher of its own; the claim is the first.
+fn among(sentences: &[&str]) -> Corpus {
+    let documents = sentences.iter().enumerate().map(|(n, text)| Document {
+        doc: format!("d{n}"),
+        title: String::new(),
+        source: format!("Publisher {n}"),
+        date: String::new(),
+        text: (*text).to_owned(),
+    });
+    Corpus::new(documents.collect())
+}
+
+fn said(sentences: &[&str]) -> (Verdict, Vec<&'static str>) {
+    let text = sentences[0];
+    let checked = among(sentences).check(text, &["d0#1".to_owned()]).unwrap();
+    let says = checked.sources.iter().map(|source| source.says);
+    (checked.verdict, says.collect())
+}
+
+#[test]
+fn a_sentence_that_denies_another_or_says_the_opposite_is_no_source_for_it() {
+    let pairs = [
+        (
+            "The vaccine is not safe for 12 percent of patients.",
+            "The vaccine is safe for 12 percent of patients.",
+        ),
+        (
+            "The vaccine is NOT safe for 12 percent of patients.",
+            "The vaccine is safe for 12 percent of patients.",
+        ),
+        (
+            "On 3 May 2021 the council voted for the bridge.",
+            "The council voted against the bridge on 3 May 2021.",
+        ),
+        (
+            "On 3 May 2021 the council voted for the bridge.",
+            "The council did not vote for the bridge on 3 May 2021.",
+        ),
+        (
+            "The network of Norrfeld is not 148 kilometres long.",
+            "The network of Norrfeld is 148 kilometres long.",
+        ),
+        (
+            "The length of the network of Norrfeld is not 148 kilometres.",
+            "The length of the network of Norrfeld is 148 kilometres.",
+        ),
+        (
+            "The network never lost 9 percent of its heat.",
+            "The network lost 9 percent of its heat.",
+        ),
+        (
+            "Nobody at all was connected on 12 October 1987.",
+            "The first house was connected on 12 October 1987.",
+        ),
+        (
+            "None of the houses was connected on 12 October 1987.",
+            "The houses were connected on 12 October 1987.",
+        ),
+        (
+            "Nobody was killed in the accident of 1854, when a sail broke.",
+            "In the accident of 1854 two millers were killed when a sail broke.",
+        ),
+        (
+            "The council of Uvik wanted no bridge over the river.",
+            "The council of Uvik wanted a bridge over the river.",
+        ),
+        (
+            "Der Impfstoff ist nicht sicher, 12 Tonnen wurden vernichtet.",
+            "Der Impfstoff ist sicher, 12 Tonnen wurden vernichtet.",
+        ),
+        (
+            "Der Rat stimmte am 3. 5. 2021 für 12 Tonnen, er stimmte für die Brücke.",
+            "Der Rat stimmte gegen die Brücke, für 12 Tonnen.",
+        ),
+    ];
+    for (one, other) in pairs {
+        for sentences in [[one, other], [other, one]] {
+            let (verdict, says) = said(&sentences);
+            assert_eq!(verdict, Verdict::Unverified, "{sentences:?}");
+            assert!(!says.contains(&"same"), "{sentences:?}: {says:?}");
+        }
+    }
+    let (_, says) = said(&[pairs[0].0, pairs[0].1]);
+    assert_eq!(says, ["claims", "otherwise"]);
+    let (_, says) = said(&[pairs[2].0, pairs[2].1]);
+    assert_eq!(says, ["claims", "otherwise"]);
+}
+
+#[test]
+fn two_denials_and_a_denial_of_the_opposite_say_the_same() {
+    for sentences in [
+        [
+            "The vaccine is not safe for 12 percent of patients.",
+            "For 12 percent of patients the vaccine is not safe.",
+        ],
+        [
+            "The vaccine is not safe for 12 percent of patients.",
+            "For 12 percent of patients the vaccine is dangerous.",
+        ],
+        [
+            "On 3 May 2021 the council voted for the bridge.",
+            "The council did not vote against the bridge on 3 May 2021.",
+        ],
+    ] {
+        assert_eq!(said(&sentences).0, Verdict::Supported, "{sentences:?}");
+    }
+    let against = "The council voted against the bridge on 3 May 2021.";
+    let others = [
+        "On 3 May 2021 the council voted for the bridge.",
+        "The council did not vote against the bridge on 3 May 2021.",
+    ];
+    assert_eq!(
+        said(&[against, others[0], others[1]]).0,
+        Verdict::Contradicted
+    );
+}
+
+#[test]
+fn a_claim_is_held_against_the_sentences_that_it_cites() {
+    let corpus = of_pack();
+    let says = |text: &str, cited: &[&str]| {
+        let cited: Vec<String> = cited.iter().map(|id| (*id).to_owned()).collect();
+        corpus.says(text, &cited)
+    };
+    assert!(says("The network is 148 kilometres long.", &["heat-01#1"]));
+    assert!(says(
+        "The heating network of Norrfeld is 148 km long.",
+        &["heat-01#1"]
+    ));
+    assert!(says(&corpus.quote("heat-01#5").unwrap(), &["heat-01#5"]));
+    for (text, cited) in [
+        ("The network is 184 kilometres long.", "heat-01#1"),
+        ("The network is not 148 kilometres long.", "heat-01#1"),
+        ("The network of Uvik is 148 kilometres long.", "heat-01#1"),
+        ("The moon is made of cheese.", "heat-01#1"),
+        ("The network never lost 9 percent of its heat.", "heat-01#5"),
+        (
+            "Nobody at all was connected on 12 October 1987.",
+            "heat-01#4",
+        ),
+        ("The network is 148 kilometres long.", "none#1"),
+    ] {
+        assert!(!says(text, &[cited]), "{text}");
+    }
+}

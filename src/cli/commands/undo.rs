@@ -51,7 +51,11 @@ pub struct UndoArgs {
 }
 
 pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError> {
-    let session = Session::at(root, args.target.as_deref(), &ModelOptions::offline(), out)?;
+    let (target, offline) = (args.target.as_deref(), ModelOptions::offline());
+    let session = match (&args.workflow, target) {
+        (None, None) => Session::to_undo(root, args.run.as_deref(), target, &offline, out)?,
+        _ => Session::at(root, target, &offline, out)?,
+    };
     let what = match (&args.workflow, &args.run, &args.target) {
         (Some(id), ..) => Undo::Resource(id.clone()),
         (None, None, Some(target)) => Undo::Run(Some(last_pushed(&session.project, target)?)),

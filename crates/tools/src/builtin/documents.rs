@@ -158,7 +158,7 @@ async fn of_folder(folder: &Path, reader: Option<&Reader>) -> Result<Documents, 
     paths.sort();
     // By the order of the files.
     let mut documents: BTreeMap<usize, Document> = BTreeMap::new();
-    let mut packed = Vec::new();
+    let (mut packed, mut unread) = (Vec::new(), Vec::new());
     let mut names = BTreeSet::new();
     let mut bytes = 0;
     for (at, path) in paths.into_iter().enumerate() {
@@ -171,8 +171,13 @@ async fn of_folder(folder: &Path, reader: Option<&Reader>) -> Result<Documents, 
         if let Some(form) = form {
             packed.push((at, form, file));
         } else if let Some(format) = format {
-            let content = read_given_text(&file.path, MAX_FILE)
-                .map_err(|e| format!("cannot read {}: {e}", file.path.display()))?;
+            let content = match read_given_text(&file.path, MAX_FILE) {
+                Ok(content) => content,
+                Err(why) => {
+                    unread.push((file.shown, why.to_string()));
+                    continue;
+                }
+            };
             bytes += content.len();
             if bytes > MAX_ALL {
                 return Err(too_much(folder));
@@ -189,7 +194,6 @@ async fn of_folder(folder: &Path, reader: Option<&Reader>) -> Result<Documents, 
             folder.display()
         ));
     }
-    let mut unread = Vec::new();
     for (at, file, read) in unpacked(packed, reader).await {
         match read {
             Ok(document) => {

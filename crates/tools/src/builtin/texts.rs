@@ -14,6 +14,8 @@ const MOST: u64 = 60;
 const MAX_CLAIMS: usize = 120;
 /// Why a claim has no verdict where none was wanted.
 const NOT_CHECKED: &str = "it was not held against other sources";
+/// Why a claim is refused.
+const NOT_SAID: &str = "its own source does not say it";
 
 pub(super) fn search(args: &Map<String, Value>, documents: &Documents) -> Answered {
     let query = args
@@ -74,14 +76,19 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents) -> Answere
     }
     let corpus = &documents.corpus;
     let verdicts = args.get("verdicts").and_then(Value::as_bool) != Some(false);
-    let (mut checked, mut unfounded) = (Vec::new(), Vec::new());
+    let (mut checked, mut unfounded, mut refused) = (Vec::new(), Vec::new(), Vec::new());
+    let mut founded = Vec::new();
     // What stands in `checked`, with its verdict.
     let mut told: Vec<(&str, Checked)> = Vec::new();
     for claim in claims {
         let text = |key: &str| claim.get(key).and_then(Value::as_str).unwrap_or_default();
         let sources = sources(claim);
         match corpus.check(text("text"), &sources) {
+            Some(_) if !corpus.says(text("text"), &sources) => {
+                refused.push(json!({"id": text("id"), "why": NOT_SAID, "sources": sources}));
+            }
             Some(mut found) => {
+                founded.push(claim);
                 if !verdicts {
                     found.verdict = Verdict::Unverified;
                     found.why = NOT_CHECKED.to_owned();
@@ -95,7 +102,7 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents) -> Answere
             None => unfounded.push(Value::from(text("id"))),
         }
     }
-    let rivals = verdicts.then(|| rivals(corpus, claims));
+    let rivals = verdicts.then(|| rivals(corpus, &founded));
     for (id, quote) in rivals.into_iter().flatten() {
         if let Some(found) = corpus.check(&quote, std::slice::from_ref(&id))
             && found.verdict == Verdict::Contradicted
@@ -103,11 +110,11 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents) -> Answere
             checked.push(verdict(&id, &quote, &found));
         }
     }
-    Ok(json!({"checked": checked, "without_source": unfounded}))
+    Ok(json!({"checked": checked, "without_source": unfounded, "refused": refused}))
 }
 
 /// What others say otherwise of the things that the claims are about, and no claim says yet: ids and sentences.
-fn rivals(corpus: &Corpus, claims: &[Value]) -> BTreeMap<String, String> {
+fn rivals(corpus: &Corpus, claims: &[&Value]) -> BTreeMap<String, String> {
     let (mut found, mut known) = (BTreeMap::new(), BTreeSet::new());
     for claim in claims {
         let sources = sources(claim);

@@ -7,6 +7,7 @@ mod prune;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
+use crate::cli::session::Which;
 use crate::cli::timeline::{Detail, Timeline, standing};
 use crate::cli::{project, report, session};
 use agentctl_base::counted::counted;
@@ -91,9 +92,12 @@ pub fn runs(root: &Path, command: &RunsCommand, out: &Output) -> Result<Exit, Cl
 /// The pack that the run was started with, where it says which; `--pack` names another.
 fn pack_of(root: &Path, project: &Project, run: &str, out: &Output) -> Result<Pack, CliError> {
     let kept = run::means(project, Some(run)).ok().flatten();
-    match kept.and_then(|means| means.pack) {
-        Some(named) if out.pack.is_none() => session::named_pack(root, &named, out),
-        _ => session::load_pack(root, out),
+    let kept = kept.filter(|_| out.pack.is_none());
+    match kept.and_then(|means| Some((means.pack?, means.orchestrator))) {
+        Some((named, orchestrator)) => {
+            session::pack_with(root, &named, &Which::of_run(orchestrator), out)
+        }
+        None => session::load_pack(root, out),
     }
 }
 
