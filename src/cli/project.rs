@@ -39,6 +39,8 @@ pub fn open_to_work(root: &Path, out: &Output) -> Result<Project, CliError> {
             .map_or_else(|| home.key(), Ok)
         {
             Ok(key) => Ok(key),
+            // Nor is one that the machine could not write just now: a run without a mark is never the user's again.
+            Err(e) if e.is_of_machine() => return Err(broken(&e)),
             Err(e @ HomeError::Io { .. }) => Err((e.to_string(), "")),
             Err(e @ HomeError::Broken { .. }) => return Err(broken(&e)),
         },

@@ -33,11 +33,12 @@ use agentctl_engine::toolset::Toolset;
 use agentctl_engine::view::RunView;
 use agentctl_host::files::read_given_text;
 use agentctl_host::home::{NoHome, variable};
+use agentctl_host::machine::is_at_fault;
 use agentctl_knowledge::Knowledge;
 use agentctl_mcp::Servers;
 use agentctl_models::tape::Tape;
 use agentctl_n8n::catalog::Catalog;
-use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, NoShelf};
+use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, NoShelf, NotKept};
 use agentctl_n8n_tools::backend::{self, Backend, Choice};
 use agentctl_n8n_tools::library::Library;
 use agentctl_n8n_tools::requests::Requests;
@@ -505,7 +506,11 @@ pub fn held_calls(root: &Path) -> Result<Held, String> {
 fn accepted(root: &Path, backend: &dyn Backend) -> Option<Arc<dyn Accepted>> {
     let real = match root.canonicalize() {
         Ok(real) => real,
-        Err(error) => return Some(Arc::new(NoShelf(format!("{}: {error}", root.display())))),
+        Err(error) => {
+            let machine = is_at_fault(&error);
+            let why = format!("{}: {error}", root.display());
+            return Some(Arc::new(NoShelf(NotKept { why, machine })));
+        }
     };
     let place = match backend.place() {
         Some(address) => format!("n8n {address}"),
@@ -515,7 +520,10 @@ fn accepted(root: &Path, backend: &dyn Backend) -> Option<Arc<dyn Accepted>> {
         Ok(home) => Some(Arc::new(HomeShelf::new(home, place))),
         // `open_to_work` has said it.
         Err(NoHome::Unnamed) => None,
-        Err(error) => Some(Arc::new(NoShelf(error.to_string()))),
+        Err(error) => Some(Arc::new(NoShelf(NotKept {
+            machine: matches!(error, NoHome::Fault { .. }),
+            why: error.to_string(),
+        }))),
     }
 }
 

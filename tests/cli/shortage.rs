@@ -73,3 +73,35 @@ fn files_that_cannot_grow_end_a_command_with_code_1_and_the_file() {
         assert_eq!(new.run(&["runs", "verify"]).code, 0, "{blocks}");
     }
 }
+
+/// Without the key the run would be nobody's, and nothing told of it with `--quiet`.
+#[test]
+fn a_key_that_cannot_be_written_ends_a_command_before_anything_is_done() {
+    let project = Project::new();
+    let build = ["build", "--yes", "--quiet", REQUEST];
+    let ran = under(&project, "trap '' XFSZ; ulimit -f 0", &build);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let key = ran.stderr.contains("error: cannot write") && ran.stderr.contains("/key: ");
+    assert!(key, "{}", ran.stderr);
+    assert!(!project.file("memory").exists() && !project.file("workflows").exists());
+    assert_eq!(project.run(&build).code, 0);
+    assert_eq!(project.run(&["undo"]).code, 0);
+}
+
+/// Nobody refused it, and the folder is as it should be.
+#[test]
+fn accepted_states_that_cannot_grow_are_a_fault_of_the_machine() {
+    let project = Project::new();
+    assert_eq!(project.run(&["build", "--yes", REQUEST]).code, 0);
+    let workflow = std::fs::read_dir(project.file("workflows"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    let accept = ["accept", "--yes", workflow.path().to_str().unwrap()].map(str::to_owned);
+    let accept = accept.each_ref().map(String::as_str);
+    let ran = under(&project, "trap '' XFSZ; ulimit -f 0", &accept);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("/accepted/"), "{}", ran.stderr);
+    assert_eq!(project.run(&accept).code, 0);
+}

@@ -74,13 +74,94 @@ fn a_lost_journal_of_the_active_run_is_told_and_no_other_run_is_taken_back() {
     }
 }
 
+/// A way in which the files of the lost run are gone, too.
+type Gone<'a> = (&'a str, &'a dyn Fn(&Shop, &str));
+
+/// Also without the summary that named it the lost run is meant, and no older one in its place.
+#[test]
+fn a_lost_run_that_no_summary_names_is_told_and_no_other_run_is_taken_back() {
+    fn zero(path: &PathBuf) {
+        let bytes = fs::metadata(path).unwrap().len();
+        fs::write(path, vec![0; usize::try_from(bytes).unwrap()]).unwrap();
+    }
+    let paths = |shop: &Shop, run: &str| shop.project.run(run).unwrap();
+    let gone: [Gone<'_>; 5] = [
+        ("removed", &|shop, run| {
+            fs::remove_file(journal(shop, run)).unwrap();
+            fs::remove_file(shop.project.state_file()).unwrap();
+        }),
+        ("emptied", &|shop, run| {
+            fs::write(journal(shop, run), "").unwrap();
+            fs::write(shop.project.state_file(), "").unwrap();
+        }),
+        ("zeroed", &|shop, run| {
+            zero(&journal(shop, run));
+            zero(&shop.project.state_file());
+        }),
+        ("only the snapshots are left", &|shop, run| {
+            zero(&journal(shop, run));
+            fs::remove_file(shop.project.state_file()).unwrap();
+            fs::remove_file(paths(shop, run).checkpoint()).unwrap();
+        }),
+        ("only what it told is left", &|shop, run| {
+            zero(&journal(shop, run));
+            fs::remove_file(shop.project.state_file()).unwrap();
+            fs::remove_dir_all(paths(shop, run).snapshots()).unwrap();
+        }),
+    ];
+    for (how, lose) in gone {
+        let (mut shop, [first, second]) = two_runs();
+        let workflows = shop.workflows();
+        lose(&shop, &second);
+        let said = format!("the journal of run {second} is lost");
+        for error in [
+            told(status(&shop.project, &shop.pack)),
+            told(block_on(undo(shop.context(None), Undo::Run(None), false))),
+            told(block_on(undo(shop.context(None), Undo::Run(None), true))),
+            told(shop.resume(None)),
+        ] {
+            assert!(error.contains(&said), "{how}: {error}");
+            assert!(error.contains("`agentctl undo RUN`"), "{how}: {error}");
+        }
+        assert_eq!(shop.workflows(), workflows, "{how}");
+        // Who names a run has it.
+        let what = Undo::Run(Some(first));
+        block_on(undo(shop.context(None), what, false)).unwrap();
+        assert_eq!(shop.workflows().len(), 1, "{how}");
+    }
+}
+
+/// What is said of giving the run up leads there: the folder goes with the summary, not the summary alone.
+#[test]
+fn a_lost_run_is_given_up_with_its_whole_folder() {
+    let (shop, [first, second]) = two_runs();
+    fs::remove_file(journal(&shop, &second)).unwrap();
+    let error = told(status(&shop.project, &shop.pack));
+    let folder = shop.project.run(&second).unwrap().dir().to_owned();
+    let summary = shop.project.state_file();
+    let said = format!(
+        "the whole of {} and {}",
+        folder.display(),
+        summary.display()
+    );
+    assert!(error.contains(&said), "{error}");
+    fs::remove_dir_all(&folder).unwrap();
+    // With the folder gone nothing more is to be removed.
+    let error = told(status(&shop.project, &shop.pack));
+    assert!(!error.contains("give the lost run up"), "{error}");
+    fs::remove_file(summary).unwrap();
+    assert_eq!(status(&shop.project, &shop.pack).unwrap().run_id, first);
+}
+
 /// Not the active run's: a snapshot or its own summary tells that it was there.
 #[test]
 fn a_lost_journal_of_an_older_run_is_told() {
     let (shop, [first, _]) = two_runs();
     fs::write(journal(&shop, &first), "").unwrap();
     assert_eq!(shop.project.run_ids().unwrap()[0], first);
-    fs::remove_file(shop.project.run(&first).unwrap().archived_state()).unwrap();
+    let paths = shop.project.run(&first).unwrap();
+    fs::remove_file(paths.archived_state()).unwrap();
+    fs::remove_file(paths.checkpoint()).unwrap();
     let error = told(verify(&shop.project, &parse, &first));
     assert!(error.contains("snapshots"), "{error}");
     // A run that was killed before its first record left nothing else, and is none.
@@ -192,6 +273,29 @@ fn changing(seen: &Seen<'_>) -> ModelAnswer {
         ("look", 1) => says(json!({"qa_report": {"status": "pass"}, "edit_scope": []})),
         _ => good(seen),
     }
+}
+
+/// One bit of it is another, and it is as long as it was and of the same time: what is kept beside the journal is not believed
+/// where something is written.
+#[test]
+fn a_workflow_is_not_taken_back_by_what_is_kept_beside_a_changed_journal() {
+    let mut shop = Shop::new(good);
+    let first = shop.start(request("orders")).unwrap().run_id;
+    let mut shop = Shop::at(shop.dir, changing);
+    shop.start(request("orders")).unwrap();
+    let workflows = shop.workflows();
+    let path = journal(&shop, &first);
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("Orders", "Nrders", 1)).unwrap();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(modified).unwrap();
+    // Lists may go on reading it.
+    assert!(list(&shop.project).unwrap()[0].broken.is_none());
+    let what = Undo::Resource("orders".into());
+    let error = told(block_on(undo_to(shop.context(None), what, Some(0), false)));
+    assert!(error.contains("cannot be counted"), "{error}");
+    assert_eq!(shop.workflows(), workflows);
 }
 
 /// Its changes would be counted without those of the run whose journal is broken: change 1 would be another one.

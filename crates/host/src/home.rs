@@ -55,6 +55,16 @@ pub enum HomeError {
     Broken { path: PathBuf, why: String },
 }
 
+impl HomeError {
+    /// The machine is at fault, whatever stands in the file: nobody refused anything, and the folder can be used.
+    pub fn is_of_machine(&self) -> bool {
+        match self {
+            HomeError::Io { source, .. } => is_at_fault(source),
+            HomeError::Broken { .. } => false,
+        }
+    }
+}
+
 /// The folder; it need not exist yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
@@ -142,7 +152,7 @@ impl Home {
         temporary
             .persist(&path)
             .map_err(|e| failed("replace", &path)(e.error))?;
-        sync_dir(&folder).map_err(|e| failed("sync", &folder)(io::Error::other(e.to_string())))
+        sync_dir(&folder).map_err(|e| failed("sync", &folder)(io::Error::other(e)))
     }
 
     /// Removes a file; one that is not there is no error.
@@ -183,7 +193,7 @@ impl Home {
             Err(e) if e.error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(e) => return Err(failed("write", &path)(e.error)),
         }
-        sync_dir(&folder).map_err(|e| failed("sync", &folder)(io::Error::other(e.to_string())))?;
+        sync_dir(&folder).map_err(|e| failed("sync", &folder)(io::Error::other(e)))?;
         self.known_key()?.ok_or_else(|| HomeError::Broken {
             path,
             why: "it is gone again".to_owned(),
@@ -222,7 +232,7 @@ impl Home {
 
     /// Takes away what a killed write left, of the first key too.
     fn tidied(&self) -> Result<(), HomeError> {
-        tidy(&self.dir).map_err(|e| failed("tidy", &self.dir)(io::Error::other(e.to_string())))
+        tidy(&self.dir).map_err(|e| failed("tidy", &self.dir)(io::Error::other(e)))
     }
 
     /// These bytes, on the disk in a file that is only to be renamed to `path`; and the folder of both.
@@ -234,7 +244,9 @@ impl Home {
         let folder = self.made(path)?;
         let mut temporary =
             create_temporary(&folder).map_err(failed("create a temporary file in", &folder))?;
+        // By the file itself, whose error still is the system's.
         temporary
+            .as_file_mut()
             .write_all(bytes)
             .and_then(|()| temporary.as_file().sync_all())
             .map_err(failed("write", path))?;
@@ -254,8 +266,7 @@ impl Home {
             builder.create(&folder).map_err(failed("make", &folder))?;
             for new in missing.iter().rev() {
                 let above = parent(new);
-                sync_dir(above)
-                    .map_err(|e| failed("sync", above)(io::Error::other(e.to_string())))?;
+                sync_dir(above).map_err(|e| failed("sync", above)(io::Error::other(e)))?;
             }
         }
         Ok(folder)

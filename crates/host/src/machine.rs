@@ -13,11 +13,16 @@ const USUAL: u64 = 1024;
 
 /// Whether the cause of an error is that the machine has no more of something.
 pub fn is_short(error: &(dyn Error + 'static)) -> bool {
+    is_caused(error, says_short)
+}
+
+/// Whether the system said this at the bottom of it, or on the way there.
+fn is_caused(error: &(dyn Error + 'static), says: fn(&io::Error) -> bool) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<io::Error>() {
             let inner = error.get_ref().map(|inner| inner as &(dyn Error + 'static));
-            if says_short(error) || inner.is_some_and(is_short) {
+            if says(error) || inner.is_some_and(|inner| is_caused(inner, says)) {
                 return true;
             }
         }
@@ -29,7 +34,9 @@ pub fn is_short(error: &(dyn Error + 'static)) -> bool {
 /// Whether a file could not be looked at for want of something of the machine's, or because its disk failed: that says nothing of
 /// what stands there.
 pub fn is_at_fault(error: &io::Error) -> bool {
-    is_short(error) || error.raw_os_error() == Some(Errno::IO.raw_os_error())
+    is_caused(error, |error| {
+        says_short(error) || error.raw_os_error() == Some(Errno::IO.raw_os_error())
+    })
 }
 
 fn says_short(error: &io::Error) -> bool {
@@ -89,6 +96,11 @@ mod tests {
         assert!(!is_short(&io::Error::other("No space left on device")));
         let of = |errno: Errno| is_at_fault(&io::Error::from_raw_os_error(errno.raw_os_error()));
         assert!(of(Errno::IO) && of(Errno::MFILE));
+        // Of a folder that could not be synced, too.
+        let io = io::Error::from_raw_os_error(Errno::IO.raw_os_error());
+        assert!(is_at_fault(&io::Error::other(FileError::io("sync", "a")(
+            io
+        ))));
         assert!(!of(Errno::ACCESS) && !of(Errno::NOENT) && !of(Errno::LOOP));
     }
 }

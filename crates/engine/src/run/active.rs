@@ -64,21 +64,25 @@ pub(super) fn active_among(
     project: &Project,
     ids: impl Iterator<Item = String>,
 ) -> Result<String, RunError> {
-    let (own, any) = newest_runs(project, ids);
+    let Newest { own, unclear, any } = newest_runs(project, ids);
     let named = match StateFile::read(&project.state_file())? {
         StateFile::Good(state) => {
             Some(state).filter(|state| own.is_none() || is_marked(project, state))
         }
         _ => None,
     };
-    let newest = own.or(any);
     if let Some(state) = named {
         // A run that was killed before it wrote its first summary is newer than what the summary knows.
-        return Ok(match newest {
+        return Ok(match own.or(any) {
             Some(newest) if newest > state.run_id && !has_state(project, &newest) => newest,
             _ => state.run_id,
         });
     }
+    // Without a summary nobody can tell that the lost run is not the one that is meant.
+    let newest = match own {
+        Some(own) => unclear.or(Some(own)),
+        None => any,
+    };
     newest.ok_or_else(|| {
         RunError::Usage(
             "this project has no run yet; `agentctl build` starts one (an MCP session is meant only when it is named, see `agentctl runs list`)".into(),
@@ -92,9 +96,13 @@ fn is_marked(project: &Project, state: &RunState) -> bool {
 }
 
 /// Whether this user's agentctl began the run, as far as that can be told of one whose journal cannot be read: by its first record, or
-/// by a summary with a mark. What somebody planted has neither, and stands in nobody's way. Without a key nobody can tell.
+/// by a mark on a summary or on what it told. What somebody planted has none, and stands in nobody's way. Without a key nobody can
+/// tell.
 pub(super) fn is_own(project: &Project, run_id: &str) -> bool {
-    if !project.marks(run_id).has_key() || begun(project, run_id).is_some_and(|begun| begun.own) {
+    if !project.marks(run_id).has_key()
+        || begun(project, run_id).is_some_and(|begun| begun.own)
+        || project.told_before(run_id).is_some()
+    {
         return true;
     }
     let archived = project.run(run_id).map(|paths| paths.archived_state());
@@ -105,24 +113,44 @@ pub(super) fn is_own(project: &Project, run_id: &str) -> bool {
     })
 }
 
-/// The newest runs of a flow: this user's, and anybody's as far as it was looked for. Each is looked at once, since there may be many.
-fn newest_runs(
-    project: &Project,
-    ids: impl Iterator<Item = String>,
-) -> (Option<String>, Option<String>) {
-    let mut any = None;
+/// The newest runs of a flow.
+#[derive(Default)]
+struct Newest {
+    /// This user's.
+    own: Option<String>,
+    /// One that is newer than that, cannot be read, and may be anybody's.
+    unclear: Option<String>,
+    /// Anybody's, as far as it was looked for.
+    any: Option<String>,
+}
+
+/// Each run is looked at once, since there may be many.
+fn newest_runs(project: &Project, ids: impl Iterator<Item = String>) -> Newest {
+    let mut newest = Newest::default();
     for run_id in ids {
-        let own = match begun(project, &run_id) {
+        let begun = begun(project, &run_id);
+        let own = match &begun {
             Some(begun) if begun.session => continue,
             Some(begun) => begun.own,
+            None if was_session(project, &run_id) => continue,
             None => is_own(project, &run_id),
         };
         if own {
-            return (Some(run_id), any);
+            newest.own = Some(run_id);
+            break;
         }
-        any.get_or_insert(run_id);
+        if begun.is_none() {
+            newest.unclear.get_or_insert_with(|| run_id.clone());
+        }
+        newest.any.get_or_insert(run_id);
     }
-    (None, any)
+    newest
+}
+
+/// The same of one whose journal cannot be read, by what it told before.
+fn was_session(project: &Project, run_id: &str) -> bool {
+    let told = project.told_before(run_id);
+    told.is_some_and(|told| told.get("session").is_some_and(|of| !of.is_null()))
 }
 
 /// Whether the run ever wrote a summary of itself (then it was archived when another became the active one).

@@ -320,20 +320,25 @@ pub async fn resource_changes(
     resources: &dyn Resources,
     named: &str,
 ) -> Result<(String, Vec<Made>), RunError> {
-    changes_told_by(&told::all(project)?, resources, named).await
+    let id = resolved(resources, named).await;
+    let made = changes_told_by(&told::all(project)?, resources, &id)?;
+    Ok((id, made))
 }
 
-/// The same, as these runs tell of them.
-pub(super) async fn changes_told_by(
+/// One that is gone is still known by its id.
+pub(super) async fn resolved(resources: &dyn Resources, named: &str) -> String {
+    let id = resources.resolve(named).await;
+    id.unwrap_or_else(|_| named.to_owned())
+}
+
+/// The numbered changes of the resource of this id, as these runs tell of them.
+pub(super) fn changes_told_by(
     runs: &[Looked],
     resources: &dyn Resources,
-    named: &str,
-) -> Result<(String, Vec<Made>), RunError> {
-    // One that is gone is still known by its id.
-    let id = resources.resolve(named).await;
-    let id = id.unwrap_or_else(|_| named.to_owned());
+    id: &str,
+) -> Result<Vec<Made>, RunError> {
     let runs = || runs.iter().flatten();
-    let made = made(&id, runs());
+    let made = made(id, runs());
     if made.is_empty() {
         let foreign = runs().filter(|run| run.foreign.is_some());
         let foreign: Vec<&str> = foreign.map(|run| run.run_id.as_str()).collect();
@@ -349,7 +354,7 @@ pub(super) async fn changes_told_by(
             resources.kind()
         )));
     }
-    Ok((id, made))
+    Ok(made)
 }
 
 /// The changes of a resource that this user's records tell of.

@@ -83,15 +83,32 @@ impl OneOf {
 /// What a run tells: from what is kept of it, else from its journal, and then that is kept.
 pub(super) fn one(project: &Project, run_id: &str) -> Result<OneOf, StoreError> {
     let kept = project.told(run_id);
-    if let Some(told) = kept.and_then(|told| serde_json::from_value(told).ok()) {
-        return Ok(OneOf {
-            run_id: run_id.to_owned(),
-            told,
-            own: None,
-            foreign: None,
-            short: None,
-        });
+    match kept.and_then(|told| serde_json::from_value(told).ok()) {
+        Some(told) => Ok(whole(run_id, told)),
+        None => read(project, run_id),
     }
+}
+
+/// The same, and what is kept of it is held against the journal's bytes: for who writes by what is told.
+fn sure(project: &Project, run_id: &str) -> Result<OneOf, StoreError> {
+    match same(project, run_id) {
+        Some(told) => Ok(whole(run_id, told)),
+        None => read(project, run_id),
+    }
+}
+
+/// One that was read whole, and is this user's to its end.
+fn whole(run_id: &str, told: Told) -> OneOf {
+    OneOf {
+        run_id: run_id.to_owned(),
+        told,
+        own: None,
+        foreign: None,
+        short: None,
+    }
+}
+
+fn read(project: &Project, run_id: &str) -> Result<OneOf, StoreError> {
     let (mut view, mut own) = (RunView::default(), None);
     let (loaded, checked) = project.read_run_each(run_id, &mut |record, is_own| {
         if !is_own && own.is_none() {
@@ -130,12 +147,32 @@ pub(super) fn all(project: &Project) -> Result<Vec<Looked>, RunError> {
     let ids = project.run_ids()?;
     let told = together::for_each(&ids, |run_id| one(project, run_id));
     let runs = ids.into_iter().zip(told);
-    let looked = runs.map(|(run_id, told)| match told {
+    runs.map(|(run_id, told)| looked(run_id, told)).collect()
+}
+
+/// The same, those that changed a resource by their journals' bytes.
+pub(super) fn sure_of(project: &Project, id: &str) -> Result<Vec<Looked>, RunError> {
+    let changed = |run: &Looked| {
+        let run = run.as_ref().ok();
+        run.is_some_and(|run| run.told.changes.iter().any(|made| made.change.id() == id))
+    };
+    let mut runs = all(project)?;
+    for run in runs.iter_mut().filter(|run| changed(run)) {
+        if let Ok(one) = &*run {
+            let run_id = one.run_id.clone();
+            let told = sure(project, &run_id);
+            *run = looked(run_id, told)?;
+        }
+    }
+    Ok(runs)
+}
+
+fn looked(run_id: String, told: Result<OneOf, StoreError>) -> Result<Looked, RunError> {
+    match told {
         Ok(run) => Ok(Ok(run)),
         Err(e) if e.is_of_one_journal() => Ok(Err((run_id, e))),
         Err(e) => Err(e.into()),
-    });
-    looked.collect()
+    }
 }
 
 /// Keeps what the run tells, unless somebody works on it or something of it must be checked again.

@@ -10,7 +10,7 @@ use super::{
     history::{self, Made, state_hash},
     inspect,
     reopen::{Reopened, reopen},
-    told,
+    told::{self, Looked},
 };
 use crate::gateway::CallContext;
 use crate::toolset::Recorder;
@@ -125,21 +125,13 @@ pub async fn undo_by(
         Undo::Run(run) => (run, None),
         Undo::Resource(named) => {
             let resources = cx.gateway.resources();
-            let runs = told::all(cx.project)?;
-            let uncounted = inspect::unreadable_of(cx.project, &runs);
-            if let Some((_, why)) = uncounted.first().filter(|_| !force) {
-                return Err(uncounted_changes(
-                    resources.kind(),
-                    &named,
-                    uncounted.len(),
-                    why,
-                ));
-            }
+            let id = inspect::resolved(resources, &named).await;
+            let (runs, uncounted) = countable(cx.project, resources.kind(), &id, force)?;
             for (run_id, why) in uncounted {
                 let note = format!("the changes of run {run_id} are not counted: {why}");
                 cx.observer.note(&note);
             }
-            let (id, made) = inspect::changes_told_by(&runs, resources, &named).await?;
+            let made = inspect::changes_told_by(&runs, resources, &id)?;
             let run = made.last().map(|m| m.run_id.clone());
             (run, Some(id))
         }
@@ -193,6 +185,22 @@ pub async fn undo_by(
         resources,
         redo,
     })
+}
+
+/// All runs, those that changed the resource by the bytes of their journals: what is kept beside them says too little where something
+/// is written. With them the runs of this user's that cannot be read, and why; there are none without `force`.
+fn countable(
+    project: &Project,
+    kind: &str,
+    id: &str,
+    force: bool,
+) -> Result<(Vec<Looked>, Vec<(String, String)>), RunError> {
+    let runs = told::sure_of(project, id)?;
+    let uncounted = inspect::unreadable_of(project, &runs);
+    match uncounted.first().filter(|_| !force) {
+        Some((_, why)) => Err(uncounted_changes(kind, id, uncounted.len(), why)),
+        None => Ok((runs, uncounted)),
+    }
 }
 
 /// Without the journal of every run nobody can say which change of a resource was which.
@@ -276,7 +284,8 @@ impl Driver<'_> {
         let last = |made: &[Made]| made.last().map_or(0, |m| m.number);
         let (made, to, ids) = match named {
             Some(id) => {
-                let (_, made) = inspect::resource_changes(project, resources, id).await?;
+                let (runs, _) = countable(project, resources.kind(), id, force)?;
+                let made = inspect::changes_told_by(&runs, resources, id)?;
                 let what = format!("{} {id:?}", resources.kind());
                 let to = within(to, history::before_last_run(&made), last(&made), &what)?;
                 (made, to, vec![id.to_owned()])

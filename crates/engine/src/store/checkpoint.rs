@@ -197,7 +197,12 @@ impl Project {
         Some(told)
     }
 
-    /// The same, held against the journal's bytes, and not its length and its time.
+    /// What the run told when that was kept, whatever became of its journal since. None: this user's agentctl kept nothing.
+    pub fn told_before(&self, run_id: &str) -> Option<Value> {
+        Some(self.checkpoint(run_id, Of::Told)?.0.told)
+    }
+
+    /// The same as [`Project::told`], held against the journal's bytes, and not its length and its time.
     pub fn told_to_the_byte(&self, run_id: &str) -> Option<Value> {
         let (Checkpoint { journal, told, .. }, _) = self.checkpoint(run_id, Of::Told)?;
         self.is_still(run_id, &journal).then_some(told)

@@ -16,13 +16,15 @@ pub enum StoreError {
         reason: String,
     },
     /// Something else of the run is there, so it had begun, and its journal has no record (any more).
-    #[error("the journal of run {run_id} is lost: {} {why}; nothing was done, put it back from a copy, or remove what is left of the run ({left})", path.display())]
+    #[error("the journal of run {run_id} is lost: {} {why}, and {left} is still there; nothing was done: put it back from a copy, or name the run that is meant, as in `agentctl undo RUN` (`agentctl runs list` shows them){}", path.display(), given_up(whole))]
     Lost {
         run_id: String,
         path: PathBuf,
         why: String,
         /// What tells that the run had begun.
         left: String,
+        /// Its folder, and the summary of the active run where it is this one's. Empty: the folder is gone.
+        whole: Vec<PathBuf>,
     },
     /// A summary was made from a record that the journal does not hold (any more).
     #[error("records of run {run_id} are lost: {} was made from record {promised}, and {} {has}; nothing was done, put the journal back from a copy, or remove the summary to go on with what is left", summary.display(), path.display())]
@@ -73,6 +75,21 @@ impl StoreError {
     ) -> impl FnOnce(io::Error) -> StoreError {
         let failed = FileError::io(doing, path);
         move |source| failed(source).into()
+    }
+}
+
+/// The summary alone would not do: the next older run would be taken for this one.
+fn given_up(whole: &[PathBuf]) -> String {
+    let whole: Vec<String> = whole
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    match whole.is_empty() {
+        true => String::new(),
+        false => format!(
+            "; to give the lost run up, remove the whole of {}: the newest run that is left is then the active one",
+            whole.join(" and ")
+        ),
     }
 }
 

@@ -107,13 +107,22 @@ impl Project {
     }
 
     fn lost(&self, run_id: &str, why: &str) -> Result<Option<StoreError>, StoreError> {
-        let path = self.run(run_id)?.journal();
-        let left = self.trace_of(run_id)?;
-        Ok(left.map(|left| StoreError::Lost {
+        let paths = self.run(run_id)?;
+        let Some(left) = self.trace_of(run_id)? else {
+            return Ok(None);
+        };
+        let mut whole = Vec::new();
+        if paths.dir().is_dir() {
+            whole.push(paths.dir().to_owned());
+            let summaries = self.summaries(run_id)?.into_iter().map(|s| s.file);
+            whole.extend(summaries.filter(|file| !file.starts_with(paths.dir())));
+        }
+        Ok(Some(StoreError::Lost {
             run_id: run_id.to_owned(),
-            path,
+            path: paths.journal(),
             why: why.to_owned(),
             left: left.display().to_string(),
+            whole,
         }))
     }
 
@@ -158,17 +167,18 @@ impl Project {
         Ok(summaries)
     }
 
-    /// What is left of a run besides its journal, and is only ever written behind the journal's first records: a summary, or a
-    /// snapshot. None: nothing is.
+    /// What is left of a run besides its journal, and is only ever written behind the journal's first records: a summary, a
+    /// snapshot, or what it told. None: nothing is.
     pub(super) fn trace_of(&self, run_id: &str) -> Result<Option<PathBuf>, StoreError> {
         if let Some(summary) = self.summaries(run_id)?.into_iter().next() {
             return Ok(Some(summary.file));
         }
         let paths = self.run(run_id)?;
-        let is_summary =
-            std::fs::symlink_metadata(paths.archived_state()).is_ok_and(|found| found.is_file());
-        if is_summary {
-            return Ok(Some(paths.archived_state()));
+        let is_file =
+            |path: &PathBuf| std::fs::symlink_metadata(path).is_ok_and(|found| found.is_file());
+        let files = [paths.archived_state(), paths.checkpoint(), paths.report()];
+        if let Some(file) = files.into_iter().find(is_file) {
+            return Ok(Some(file));
         }
         let held = std::fs::read_dir(paths.snapshots());
         let snapshots = held.is_ok_and(|mut entries| {

@@ -35,8 +35,13 @@ pub(super) fn is_temporary(name: &str) -> bool {
 pub(crate) fn create(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut named = tempfile::Builder::new();
     named.prefix(PREFIX).suffix(SUFFIX);
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     loop {
-        let temporary = named.tempfile_in(folder)?;
+        // Opened here: the library's own error no longer says which one of the system's it was.
+        let temporary = named.make_in(folder, |path| options.open(path))?;
         if claim(temporary.as_file())? {
             return Ok(temporary);
         }

@@ -186,11 +186,11 @@ impl Accepted for MemoryShelf {
 }
 
 /// There is a folder of the user's that cannot be used, so nothing that may lose something is done.
-pub struct NoShelf(pub String);
+pub struct NoShelf(pub NotKept);
 
 impl NoShelf {
     fn why(&self) -> NotKept {
-        NotKept::new(self.0.clone())
+        self.0.clone()
     }
 }
 

@@ -6,7 +6,6 @@ use super::{Accepted, Base, NotKept, Record, State, Step, moved};
 use crate::noted::BaseHow;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_host::home::{Home, HomeError};
-use agentctl_host::machine::is_at_fault;
 use agentctl_n8n::WorkflowId;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -273,13 +272,9 @@ impl Accepted for HomeShelf {
 }
 
 fn not_kept(error: HomeError) -> NotKept {
-    let machine = match &error {
-        HomeError::Io { source, .. } => is_at_fault(source),
-        HomeError::Broken { .. } => false,
-    };
     NotKept {
         why: error.to_string(),
-        machine,
+        machine: error.is_of_machine(),
     }
 }
 
