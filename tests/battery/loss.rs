@@ -12,7 +12,7 @@ use agentctl_knowledge::{Knowledge, Skill};
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::N8n;
-use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, MemoryShelf, NoShelf};
+use agentctl_n8n_tools::accepted::{Accepted, HomeShelf, MemoryShelf, NoShelf, NotKept};
 use agentctl_n8n_tools::backend::{Backend as _, EmbeddedBackend};
 use agentctl_n8n_tools::fixture::gateway_with;
 use agentctl_n8n_tools::noted::{BaseHow, Counted, Noted};
@@ -563,7 +563,7 @@ fn case_302_without_what_losses_are_counted_from_nothing_is_changed() {
         std::fs::remove_dir(&record).unwrap();
         std::fs::write(&record, kept).unwrap();
         // A folder that cannot be used at all.
-        let unusable: Arc<dyn Accepted> = Arc::new(NoShelf("others may write to it".into()));
+        let unusable: Arc<dyn Accepted> = Arc::new(NoShelf(NotKept::new("others may write to it")));
         let mut bench = bench.again(unusable);
         bench.can_ask = false;
         bench

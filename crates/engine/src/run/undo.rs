@@ -187,6 +187,9 @@ pub async fn undo_by(
     })
 }
 
+/// Runs that cannot be read, and why.
+type Unread = Vec<(String, String)>;
+
 /// All runs, those that changed the resource by the bytes of their journals: what is kept beside them says too little where something
 /// is written. With them the runs of this user's that cannot be read, and why; there are none without `force`.
 fn countable(
@@ -194,7 +197,7 @@ fn countable(
     kind: &str,
     id: &str,
     force: bool,
-) -> Result<(Vec<Looked>, Vec<(String, String)>), RunError> {
+) -> Result<(Vec<Looked>, Unread), RunError> {
     let runs = told::sure_of(project, id)?;
     let uncounted = inspect::unreadable_of(project, &runs);
     match uncounted.first().filter(|_| !force) {

@@ -348,16 +348,9 @@ impl Explorer {
         let said =
             |event: &Event| matches!(event, Event::AnswerGiven { value, .. } if value == "approve");
         let yes = records.iter().any(|record| said(&record.event));
-        // Two are the most of three and of four things, and not of the five that the list had where both others added theirs before the
-        // run first looked at it.
-        let looked = records.iter().find_map(|record| match &record.event {
-            Event::ToolFinished { result, .. } => Some(result.content.to_string()),
-            _ => None,
-        });
-        let five = looked.is_some_and(|seen| {
-            let added = ["by hand", "by a rival"];
-            added.iter().all(|item| seen.contains(item))
-        });
+        // Two are the most of three and of four things, and not of the five that the list has when both others added theirs. Where they
+        // did so behind the change, the state before that was looked at as well.
+        let five = world.edited && !world.rivals.is_empty();
         assert!(
             yes || five || has("b") && has("c"),
             "most was lost without a yes: {way:?}"

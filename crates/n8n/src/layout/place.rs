@@ -60,9 +60,8 @@ pub fn place_new(workflow: &mut Workflow, new_ids: &[NodeId]) {
     }
 }
 
-/// Moves nodes that were there before and to which `workflow` has new main connections that run backwards (others than those that
-/// close a loop): to the right of what leads to them. One that would then stand right of what it leads to, that other nodes serve, or
-/// that is among `fixed`, stays.
+/// Moves nodes that were there before and that stand left of what `workflow` newly leads to them from (but where that closes a loop): to
+/// the right of it. One that would then stand right of what it leads to, that other nodes serve, or that is among `fixed`, stays.
 pub fn turn(before: &Workflow, workflow: &mut Workflow, fixed: &HashSet<NodeId>) {
     // By id: a node that was renamed is led to as before.
     let mains = |workflow: &Workflow| -> HashSet<(NodeId, NodeId)> {
@@ -96,7 +95,7 @@ pub fn turn(before: &Workflow, workflow: &mut Workflow, fixed: &HashSet<NodeId>)
             let id = node.id();
             let mut backwards = scene
                 .before(*at)
-                .filter(|from| !scene.is_forward(*from, *at));
+                .filter(|from| scene.x(*at) < scene.x(*from));
             led_to.contains(&id) && backwards.any(|from| is_new(from, &id))
         })
         .map(|(at, _)| at)
