@@ -139,7 +139,12 @@ fn newest_runs(project: &Project, ids: impl Iterator<Item = String>) -> Newest {
             newest.own = Some(run_id);
             break;
         }
-        if begun.is_none() {
+        // One that only a summary names, and nothing else, is nobody's.
+        let is_there = || {
+            let paths = project.run(&run_id);
+            paths.is_ok_and(|paths| paths.dir().is_dir())
+        };
+        if begun.is_none() && is_there() {
             newest.unclear.get_or_insert_with(|| run_id.clone());
         }
         newest.any.get_or_insert(run_id);
