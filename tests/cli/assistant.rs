@@ -225,6 +225,38 @@ async fn a_redirect_is_not_followed_and_a_failure_is_told() {
     assert_eq!(seen.lines(), [""; 0]);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_whose_answer_is_lost_is_unknown_and_is_not_sent_again() {
+    let tools = json!([{
+        "id": "jira_create_issue_7", "name": "Jira create issue", "description": "Create a Jira issue",
+        "parameters": {"type": "object", "properties": {"summary": {"type": "string"}}, "required": ["summary"]}
+    }]);
+    let (address, log) = serve(move |request| match request.line.starts_with("GET ") {
+        true => response(
+            "200 OK",
+            "content-type: application/json\r\n",
+            tools.to_string().as_bytes(),
+        ),
+        false => response("500 Internal Server Error", "", b"oops"),
+    })
+    .await;
+    let project = Project::new();
+    let config = settings(&project, "[tools]\nallow_addresses = [\"127.0.0.1\"]\n");
+    let env = [
+        ("INTEGRATION_URL", address.as_str()),
+        ("INTEGRATION_USER", "me"),
+        ("INTEGRATION_PASSWORD", "pw"),
+        ("AGENTCTL_CONFIG", &config),
+    ];
+    let request = "Create a Jira ticket: the gate camera is broken";
+    let told = asked(&project, &body(request, "u-1", "c-1"), &env);
+    assert_eq!(told["data"]["error"], "unknown", "{told}");
+    let text = told["text"].as_str().unwrap();
+    assert!(text.contains("Please look there before you ask"), "{told}");
+    let sent = log.lines().iter().filter(|l| l.starts_with("POST")).count();
+    assert_eq!(sent, 1, "{:?}", log.lines());
+}
+
 #[test]
 fn a_project_does_not_say_which_addresses_may_be_reached() {
     let project = Project::new();
