@@ -439,7 +439,7 @@ fn a_workflow_is_taken_back_over_all_its_runs() {
              },
              "text": "new order",
              "otherOptions": {}
-    orders: put back as it was before its first change
+    orders: put back as it was before the first change that is kept
       as it was a moment ago: memory/runs/20261122-122240-02fa9e/snapshots/002-orders-c3e66d69.json
     next: agentctl undo 20261122-122240-02fa9e --to 1 takes this undo back
     --- stderr

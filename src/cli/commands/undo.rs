@@ -157,7 +157,7 @@ fn how(item: &Undone, args: &UndoArgs) -> String {
     let would = if args.plan { "would be " } else { "" };
     let then = match (item.to, &args.workflow) {
         (0, None) => "it was before the run".to_owned(),
-        (0, Some(_)) => "it was before its first change".to_owned(),
+        (0, Some(_)) => "it was before the first change that is kept".to_owned(),
         (number, _) => format!("change {number} left it"),
     };
     match item.what {
