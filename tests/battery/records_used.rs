@@ -314,7 +314,8 @@ fn case_282_a_workflows_history_is_made_of_this_users_records() {
     let second = shop.start(request("change orders")).unwrap().run_id;
     let numbers = |shop: &Shop| {
         let resources = shop.gateway.resources();
-        let made = block_on(run::resource_changes(&shop.project, resources, "orders"));
+        let runs = run::AllRuns::look(&shop.project).unwrap();
+        let made = block_on(runs.changes(resources, "orders"));
         let runs = made.map(|(_, made)| made.into_iter().map(|m| m.run_id).collect::<Vec<_>>());
         runs.map_err(|e| e.to_string())
     };

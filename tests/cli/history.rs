@@ -328,3 +328,21 @@ fn a_journal_that_was_tampered_with_is_told_up_to_there() {
         ran.stderr
     );
 }
+
+/// A journal whose end is lost tells what is left of it, and that it is.
+#[test]
+fn who_reads_a_journal_that_was_cut_off_is_told() {
+    let (project, _) = changed();
+    let list = project.run(&["runs", "list", "--output-format", "json"]);
+    let list: Value = serde_json::from_str(&list.stdout).unwrap();
+    let run = list["runs"][0]["run_id"].as_str().unwrap();
+    let journal = format!("memory/runs/{run}/journal.jsonl");
+    let text = std::fs::read_to_string(project.path().join(&journal)).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    project.write(&journal, &lines[..lines.len() - 5].concat());
+    for command in ["log", "analyze", "status"] {
+        let ran = project.run(&[command, run][..if command == "status" { 1 } else { 2 }]);
+        let told = format!("records of run {run} are lost");
+        assert!(ran.stderr.contains(&told), "{command}: {}", ran.stderr);
+    }
+}

@@ -3,8 +3,8 @@
 use crate::support::{Seen, Shop, block_on, built, calls, good, request, says};
 use agentctl_base::{model::ModelAnswer, question::Outcome};
 use agentctl_engine::run::{
-    By, Compare, Counted, RunError, Undo, UndoReport, UndoneHow, changes, compare,
-    resource_changes, status, undo, undo_to,
+    AllRuns, By, Compare, Counted, RunError, Undo, UndoReport, UndoneHow, changes, compare, status,
+    undo, undo_to,
 };
 use agentctl_engine::store::Event;
 use serde_json::json;
@@ -278,7 +278,8 @@ fn a_workflow_goes_back_over_all_runs() {
     );
     assert_eq!(fs::read_to_string(orders(&shop)).unwrap(), left);
     let resources = shop.gateway.resources();
-    let history = resource_changes(&shop.project, resources, "workflows/orders.json");
+    let runs = AllRuns::look(&shop.project).unwrap();
+    let history = runs.changes(resources, "workflows/orders.json");
     assert_eq!(block_on(history).unwrap().1.len(), 7);
 }
 
@@ -372,7 +373,9 @@ fn two_states_are_compared_by_their_numbers() {
     };
     assert_eq!(lines(run(None, None)), [changed]);
     assert_eq!(lines(run(Some(1), None)), [""]);
+    let runs = AllRuns::look(&shop.project).unwrap();
     let workflow = |from, to| Compare::Resource {
+        runs: &runs,
         named: "orders".into(),
         from,
         to,
@@ -427,7 +430,8 @@ fn a_clock_that_goes_back_changes_no_order() {
     let third = shop.project.run_ids().unwrap().pop().unwrap();
 
     let resources = shop.gateway.resources();
-    let (_, told) = block_on(resource_changes(&shop.project, resources, "orders")).unwrap();
+    let runs = AllRuns::look(&shop.project).unwrap();
+    let (_, told) = block_on(runs.changes(resources, "orders")).unwrap();
     let runs: Vec<&str> = told.iter().map(|made| made.run_id.as_str()).collect();
     let (a, b, c) = (first.as_str(), second.as_str(), third.as_str());
     assert_eq!(runs, [a, a, b, a, a, c]);
@@ -447,7 +451,8 @@ fn a_clock_that_goes_back_changes_no_order() {
     ))
     .unwrap();
     let resources = shop.gateway.resources();
-    let (_, told) = block_on(resource_changes(&shop.project, resources, "orders")).unwrap();
+    let runs = AllRuns::look(&shop.project).unwrap();
+    let (_, told) = block_on(runs.changes(resources, "orders")).unwrap();
     let last = told.last().unwrap();
     assert_eq!((&last.run_id, &last.by), (&second, &By::Undo));
 }

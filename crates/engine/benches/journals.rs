@@ -28,7 +28,7 @@ mod tools;
 mod words;
 
 use agentctl_engine::redact::Redactor;
-use agentctl_engine::run::{self, Compare, Undo};
+use agentctl_engine::run::{self, AllRuns, Compare, Undo};
 use agentctl_engine::testkit::journals::write_run;
 use std::path::Path;
 use std::process::{Command, exit};
@@ -154,11 +154,17 @@ fn one(what: &str, house: &mut House) -> String {
         "list" => run::list(&project).unwrap().len().to_string(),
         "log --workflow" => {
             let resources = house.gateway.resources();
-            let made = run::resource_changes(&project, resources, &id);
-            block_on(made).unwrap().1.len().to_string()
+            let runs = AllRuns::look(&project).unwrap();
+            block_on(runs.changes(resources, &id))
+                .unwrap()
+                .1
+                .len()
+                .to_string()
         }
         "diff --workflow" => {
+            let runs = AllRuns::look(&project).unwrap();
             let what = Compare::Resource {
+                runs: &runs,
                 named: named(),
                 from: None,
                 to: None,

@@ -1,6 +1,6 @@
 //! `diff`: what changed between two states of a workflow, or between two files. Secrets hidden, nothing written.
 
-use super::runs::tell_uncounted;
+use super::runs::all_runs;
 use crate::cli::args::ModelOptions;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -42,23 +42,27 @@ pub struct DiffArgs {
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
 pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError> {
-    let what = match (args.what.as_slice(), &args.workflow) {
-        ([old, new], _) => return files(old, new, args, out),
-        (_, Some(named)) => Compare::Resource {
-            named: named.clone(),
-            from: args.from,
-            to: args.to,
-        },
-        (run, None) => Compare::Run {
-            run: run.first().cloned(),
+    if let [old, new] = args.what.as_slice() {
+        return files(old, new, args, out);
+    }
+    let session = Session::open(root, &ModelOptions::offline(), out)?;
+    let runs;
+    let what = match &args.workflow {
+        Some(named) => {
+            runs = all_runs(&session.project, out)?;
+            Compare::Resource {
+                runs: &runs,
+                named: named.clone(),
+                from: args.from,
+                to: args.to,
+            }
+        }
+        None => Compare::Run {
+            run: args.what.first().cloned(),
             from: args.from,
             to: args.to,
         },
     };
-    let session = Session::open(root, &ModelOptions::offline(), out)?;
-    if args.workflow.is_some() {
-        tell_uncounted(&session.project, out)?;
-    }
     let is_file = |named: &String| Path::new(named).is_file();
     let compared = runtime::block_on(run::compare(
         &session.project,

@@ -1,12 +1,12 @@
 //! `agentctl log`: the records of a run in words, from its beginning or while it goes on; or the changes of a workflow over all runs.
 //! It takes no lock and writes nothing.
 
-use super::runs::{not_yours, tell_uncounted};
+use super::runs::{all_runs, not_yours};
 use crate::cli::args::{ModelOptions, OutputFormat};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::fit;
 use crate::cli::output::{Output, write_to_reader};
-use crate::cli::progress::plain;
+use crate::cli::progress::{plain, plain_long};
 use crate::cli::project;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
@@ -56,8 +56,8 @@ pub fn log(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
 fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let (project, resources) = (&session.project, session.gateway.resources());
-    tell_uncounted(project, out)?;
-    let made = runtime::block_on(run::resource_changes(project, resources, named))?;
+    let runs = all_runs(project, out)?;
+    let made = runtime::block_on(runs.changes(resources, named))?;
     let (id, made) = made.map_err(|e| session::run_error(&e))?;
     out.answer(
         Exit::Complete,
@@ -145,6 +145,10 @@ fn records(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
         }
         std::thread::sleep(LOOK);
     };
+    let short = project.ends_too_soon(&run_id, gathered.seen);
+    if let Some(short) = short.map_err(|e| CliError::failed(e.to_string()))? {
+        out.note(&plain_long(&short.to_string()));
+    }
     out.answer(
         Exit::Complete,
         || footer(&run_id, &gathered, ended.as_deref()),

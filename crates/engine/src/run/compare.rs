@@ -4,7 +4,7 @@ use super::{
     RunError,
     earlier_states::{Believe, EarlierStates},
     history::{self, Made},
-    inspect,
+    inspect::{self, AllRuns},
 };
 use crate::{
     redact::Redactor,
@@ -14,8 +14,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 
 /// Which states are compared. Numbers are those of the run's or of the resource's history.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Compare {
+pub enum Compare<'r> {
     /// What a run did: from what it started from to what it left. None: the active run.
     Run {
         run: Option<String>,
@@ -24,6 +23,7 @@ pub enum Compare {
     },
     /// From before the last run that changed the resource to how it is now.
     Resource {
+        runs: &'r AllRuns,
         named: String,
         from: Option<u32>,
         to: Option<u32>,
@@ -58,7 +58,7 @@ pub async fn compare(
     project: &Project,
     resources: &dyn Resources,
     redactor: &Redactor,
-    what: Compare,
+    what: Compare<'_>,
 ) -> Result<Vec<Compared>, RunError> {
     let states = EarlierStates {
         project,
@@ -82,8 +82,13 @@ pub async fn compare(
             }
             Ok(compared)
         }
-        Compare::Resource { named, from, to } => {
-            let (id, made) = inspect::resource_changes(project, resources, &named).await?;
+        Compare::Resource {
+            runs,
+            named,
+            from,
+            to,
+        } => {
+            let (id, made) = runs.changes(resources, &named).await?;
             let last = made.last().map_or(0, |m| m.number);
             let what = format!("{} {id:?}", resources.kind());
             let from = within(from, history::before_last_run(&made), last, &what)?;

@@ -314,15 +314,30 @@ pub fn changes(project: &Project, run_id: &str) -> Result<Vec<Made>, RunError> {
     Ok(history::of_run(run_id, &run.told.changes))
 }
 
-/// The numbered changes of a resource over all runs; `named` is an id, or what its store takes for one.
-pub async fn resource_changes(
-    project: &Project,
-    resources: &dyn Resources,
-    named: &str,
-) -> Result<(String, Vec<Made>), RunError> {
-    let id = resolved(resources, named).await;
-    let made = changes_told_by(&told::all(project)?, resources, &id)?;
-    Ok((id, made))
+/// What all runs of a project tell of themselves, looked at once.
+pub struct AllRuns(Vec<Looked>);
+
+impl AllRuns {
+    pub fn look(project: &Project) -> Result<AllRuns, RunError> {
+        Ok(AllRuns(told::all(project)?))
+    }
+
+    /// The runs of this user's whose journals cannot be read as they stand, and why: what they changed is not among the changes of
+    /// a resource. What others left there never is.
+    pub fn unreadable(&self, project: &Project) -> Vec<(String, String)> {
+        unreadable_of(project, &self.0)
+    }
+
+    /// The numbered changes of a resource over all of them; `named` is an id, or what its store takes for one.
+    pub async fn changes(
+        &self,
+        resources: &dyn Resources,
+        named: &str,
+    ) -> Result<(String, Vec<Made>), RunError> {
+        let id = resolved(resources, named).await;
+        let made = changes_told_by(&self.0, resources, &id)?;
+        Ok((id, made))
+    }
 }
 
 /// One that is gone is still known by its id.
@@ -366,13 +381,7 @@ pub(super) fn made<'r>(id: &str, runs: impl IntoIterator<Item = &'r OneOf>) -> V
     )
 }
 
-/// The runs of this user's whose journals cannot be read as they stand, and why: what they changed is not among the changes of a
-/// resource. What others left there never is.
-pub fn unreadable(project: &Project) -> Result<Vec<(String, String)>, RunError> {
-    Ok(unreadable_of(project, &told::all(project)?))
-}
-
-/// The same, of these runs.
+/// The runs of this user's among these whose journals cannot be read as they stand, and why.
 pub(super) fn unreadable_of(project: &Project, runs: &[Looked]) -> Vec<(String, String)> {
     let why = |run: &Looked| match run {
         Err((run_id, e)) if is_own(project, run_id) => Some((run_id.clone(), e.to_string())),

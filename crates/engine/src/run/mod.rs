@@ -79,8 +79,8 @@ pub use effects::{Counted, Effects, System};
 pub use error::RunError;
 pub use history::{Made, Numbering};
 pub use inspect::{
-    RunSummary, Verified, changes, conversation, list, means, own, read, report, resource_changes,
-    run_named, show, status, unreadable, verify, verify_all,
+    AllRuns, RunSummary, Verified, changes, conversation, list, means, own, read, report,
+    run_named, show, status, verify, verify_all,
 };
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, SessionGiven, Unobserved};

@@ -133,9 +133,22 @@ impl Project {
         run_id: &str,
         loaded: &Loaded,
     ) -> Result<Option<StoreError>, StoreError> {
+        self.short_of_promised(run_id, loaded.head().0, |seq| loaded.noted(seq))
+    }
+
+    /// The same of a journal that was read as it came: `last` is its last record.
+    pub fn ends_too_soon(&self, run_id: &str, last: u64) -> Result<Option<StoreError>, StoreError> {
+        self.short_of_promised(run_id, last, |_| None)
+    }
+
+    fn short_of_promised<'l>(
+        &self,
+        run_id: &str,
+        last: u64,
+        noted: impl Fn(u64) -> Option<&'l str>,
+    ) -> Result<Option<StoreError>, StoreError> {
         for Summary { file, head } in self.summaries(run_id)? {
-            let last = loaded.head().0;
-            let other = loaded.noted(head.seq).map(|hash| hash != head.hash);
+            let other = noted(head.seq).map(|hash| hash != head.hash);
             let has = match other {
                 _ if head.seq > last => format!("ends with record {last}"),
                 Some(true) => "holds another one in its place".to_owned(),

@@ -6,8 +6,8 @@ use agentctl_base::question::Outcome;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{
-    Compare, RunSummary, Undo, UndoneHow, compare, list, means, report, resource_changes, show,
-    undo, unreadable, verify, verify_all,
+    AllRuns, Compare, RunSummary, Undo, UndoneHow, compare, list, means, report, show, undo,
+    verify, verify_all,
 };
 use agentctl_engine::store::{RunPaths, StateFile};
 use agentctl_engine::testkit::journals::write_run;
@@ -51,10 +51,15 @@ fn forget(house: &House) {
     }
 }
 
+fn unread(house: &House) -> usize {
+    let runs = AllRuns::look(&house.project).unwrap();
+    runs.unreadable(&house.project).len()
+}
+
 fn numbers(house: &House) -> Vec<(u32, String, u64)> {
     let resources = house.gateway.resources();
-    let made = block_on(resource_changes(&house.project, resources, "chores"));
-    let (_, made) = made.unwrap();
+    let runs = AllRuns::look(&house.project).unwrap();
+    let (_, made) = block_on(runs.changes(resources, "chores")).unwrap();
     made.into_iter()
         .map(|m| (m.number, m.run_id, m.seq))
         .collect()
@@ -123,8 +128,10 @@ fn runs_are_listed_without_their_journals_and_verified_with_them() {
         changed_at(journal, long_ago());
     }
     assert_eq!((list(&house.project).unwrap(), numbers(&house)), told);
-    assert_eq!(unreadable(&house.project).unwrap(), []);
+    assert_eq!(unread(&house), 0);
+    let runs = AllRuns::look(&house.project).unwrap();
     let what = Compare::Resource {
+        runs: &runs,
         named: "chores".into(),
         from: Some(1),
         to: None,
@@ -141,7 +148,7 @@ fn runs_are_listed_without_their_journals_and_verified_with_them() {
     }
     let broken = |run: &RunSummary| run.broken.is_some();
     assert!(list(&house.project).unwrap().iter().all(broken));
-    assert_eq!(unreadable(&house.project).unwrap().len(), 21);
+    assert_eq!(unread(&house), 21);
 }
 
 #[test]

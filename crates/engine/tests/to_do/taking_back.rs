@@ -5,7 +5,7 @@ use agentctl_base::model::ModelAnswer;
 use agentctl_base::question::Outcome;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{
-    Compare, Undo, UndoReport, UndoneHow, changes, compare, status, undo, undo_to, verify,
+    AllRuns, Compare, Undo, UndoReport, UndoneHow, changes, compare, status, undo, undo_to, verify,
 };
 use serde_json::json;
 
@@ -97,7 +97,9 @@ fn two_states_of_a_list_are_compared_in_its_own_words_with_secrets_hidden() {
     let before = house.list("old").unwrap().revision();
     house.start(request_on("old"));
     let redactor = Redactor::new(["opaque-secret-value".to_owned()]);
+    let runs = AllRuns::look(&house.project).unwrap();
     let what = Compare::Resource {
+        runs: &runs,
         named: "old".into(),
         from: None,
         to: Some(1),

@@ -11,7 +11,7 @@ use crate::cli::commands::runs::not_yours;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
 use crate::cli::output::Output;
-use crate::cli::progress::plain;
+use crate::cli::progress::{plain, plain_long};
 use crate::cli::project;
 use crate::cli::session;
 use crate::pack;
@@ -89,6 +89,10 @@ pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, Cl
     }
     if let Some(foreign) = &loaded.foreign {
         out.note(&not_yours(&run, foreign));
+    }
+    let short = project.lost_end(&run, &loaded);
+    if let Some(short) = short.map_err(|e| CliError::failed(e.to_string()))? {
+        out.note(&plain_long(&short.to_string()));
     }
     let pack = RunView::of(&loaded.records)
         .means

@@ -12,7 +12,7 @@ use crate::cli::timeline::{Detail, Timeline, standing};
 use crate::cli::{project, report, session};
 use agentctl_base::counted::counted;
 use agentctl_engine::pack::Pack;
-use agentctl_engine::run::{self, RunReport, Verified};
+use agentctl_engine::run::{self, AllRuns, RunReport, Verified};
 use agentctl_engine::store::{Foreign, Project};
 use agentctl_n8n_tools::resources::parse;
 use clap::Subcommand;
@@ -69,13 +69,14 @@ pub fn tell_damage(report: &RunReport, out: &Output) {
     }
 }
 
-/// The changes of a workflow are numbered over all runs: those whose journals cannot be read are told.
-pub fn tell_uncounted(project: &Project, out: &Output) -> Result<(), CliError> {
-    for (run_id, why) in run::unreadable(project).map_err(|e| session::run_error(&e))? {
+/// All runs, over which the changes of a workflow are numbered: those whose journals cannot be read are told.
+pub fn all_runs(project: &Project, out: &Output) -> Result<AllRuns, CliError> {
+    let runs = AllRuns::look(project).map_err(|e| session::run_error(&e))?;
+    for (run_id, why) in runs.unreadable(project) {
         let note = format!("the changes of run {run_id} are not counted: {why}");
         out.note(&plain_long(&note));
     }
-    Ok(())
+    Ok(runs)
 }
 
 pub fn runs(root: &Path, command: &RunsCommand, out: &Output) -> Result<Exit, CliError> {
