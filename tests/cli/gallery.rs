@@ -60,7 +60,9 @@ fn drawn(number: usize, request: &str) -> (String, Vec<(String, String)>) {
         ("Yours to do", &told["todo"]),
     ] {
         for item in items(list) {
-            writeln!(text, "- {head}: {}", item.trim_start_matches(": ")).unwrap();
+            // Not a tag of the page.
+            let item = item.trim_start_matches(": ").replace('<', "\\<");
+            writeln!(text, "- {head}: {item}").unwrap();
         }
     }
     (text, made)
