@@ -165,3 +165,11 @@ fn of<T>(read: fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Limit<T
         })
     }
 }
+
+/// The file of a page: stdout is the command's own answer.
+pub fn page_file(typed: &str) -> Result<PathBuf, String> {
+    match typed {
+        "" | "-" => Err("a page is written to a file: name one".to_owned()),
+        file => Ok(PathBuf::from(file)),
+    }
+}

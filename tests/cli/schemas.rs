@@ -105,3 +105,15 @@ fn what_runs_list_usage_and_status_print_fits_however_a_run_stands() {
     assert!(of("taken_back").contains(&Value::Bool(true)), "{listed:#}");
     assert!(of("broken").iter().any(Value::is_string), "{listed:#}");
 }
+
+#[test]
+fn what_a_check_of_the_server_prints_fits() {
+    let project = Project::new();
+    project.write(
+        "agentctl.toml",
+        "[serve]\npacks = [\"n8n-copilot\"]\nper_minute = 60\n[serve.mcp]\nrole = \"builder\"\n",
+    );
+    let ran = project.run(&["serve", "--check", "--output-format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    fits(&schema(&project, "serve"), &ran.json());
+}

@@ -87,11 +87,11 @@ fn hash(of: &str) -> String {
     BASE64_STANDARD.encode(Sha256::digest(of.as_bytes()))
 }
 
-/// A picture in a frame that scrolls, with a name for who does not see it.
+/// A picture, made to fit the page; its full size can be asked for, in a frame that scrolls. With a name for who does not see it.
 pub fn figure(svg: &str, caption: &str) -> String {
     let caption = text(caption);
     format!(
-        "<figure>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{caption}\">{svg}</div>\n<figcaption>{caption}</figcaption>\n</figure>\n"
+        "<figure>\n<label class=\"size\"><input type=\"checkbox\"> full size</label>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{caption}\">{svg}</div>\n<figcaption>{caption}</figcaption>\n</figure>\n"
     )
 }
 

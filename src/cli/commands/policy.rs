@@ -56,7 +56,11 @@ pub fn policy(root: &Path, command: &PolicyCommand, out: &Output) -> Result<Exit
                         let tools = if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") };
                         text.push_str(&format!("{}\n  {tools}\n", style(role).bold()));
                     }
-                    text.push_str(&format!("\nlimits: {}\n", json!(pack.policy.limits())));
+                    text.push_str(&format!("\n{}\n", style("limits").bold()));
+                    let limits = json!(pack.policy.limits());
+                    for (name, value) in limits.as_object().into_iter().flatten() {
+                        text.push_str(&format!("  {name}: {value}\n"));
+                    }
                     text
                 },
                 || json!({"roles": matrix.iter().map(|(r, t)| ((*r).clone(), json!(t))).collect::<Map<String, Value>>(), "limits": pack.policy.limits()}),

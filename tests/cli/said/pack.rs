@@ -288,7 +288,16 @@ fn policy() {
     single
       activate_workflow, autofix_workflow, check_workflow, create_workflow, deactivate_workflow, get_execution, get_node, get_template, get_workflow, list_executions, list_workflows, load_skill, read_learning, read_skill_file, rehearse_workflow, rollback_workflow, search_learnings, search_nodes, search_templates, trigger_workflow, update_workflow
 
-    limits: {"max_turns":30,"max_model_calls":200,"max_tool_calls":400,"max_identical_calls":3,"max_tokens":2000000,"max_cost_usd":10.0,"max_seconds":3600,"max_approval_seconds":86400,"max_offered_tools":16}
+    limits
+      max_turns: 30
+      max_model_calls: 200
+      max_tool_calls: 400
+      max_identical_calls: 3
+      max_tokens: 2000000
+      max_cost_usd: 10.0
+      max_seconds: 3600
+      max_approval_seconds: 86400
+      max_offered_tools: 16
     "#);
     insta::assert_snapshot!(project.said("policy check builder update_workflow"), @r"
     exit code 0

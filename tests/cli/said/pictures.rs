@@ -188,6 +188,18 @@ fn a_run_is_one_page() {
     ");
 }
 
+/// A page goes to a file; "-" would be one of that name.
+#[test]
+fn a_page_is_not_written_to_stdout() {
+    let project = built();
+    for command in [["report", "--html", "-"], ["qa", "--html", "-"]] {
+        let ran = project.run(&command);
+        assert_eq!(ran.code, 2, "{}", ran.stdout);
+        assert!(ran.stderr.contains("name one"), "{}", ran.stderr);
+        assert!(!project.file("-").exists());
+    }
+}
+
 #[test]
 fn a_check_is_one_page_in_every_format() {
     let project = project();

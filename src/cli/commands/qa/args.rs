@@ -1,6 +1,6 @@
 //! What can be typed after `agentctl qa`, in the whole program and in the checker alone.
 
-use crate::cli::args::FailOn;
+use crate::cli::args::{FailOn, page_file};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -58,7 +58,7 @@ pub struct QaArgs {
     #[arg(long = "report", value_name = "KIND[=FILE]", value_parser = report)]
     pub reports: Vec<Report>,
     /// Write a page for people: totals, and all findings in a table to sort and filter
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = page_file)]
     pub html: Option<PathBuf>,
     /// Known findings, which do not fail the check
     #[arg(long, value_name = "FILE")]

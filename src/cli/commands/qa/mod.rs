@@ -11,6 +11,7 @@ use crate::cli::args::{FailOn, OutputFormat};
 #[cfg(feature = "full")]
 use crate::cli::bar::Bar;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::fit;
 use crate::cli::output::{Output, write_bytes};
 use crate::cli::{catalog_file, settings};
 use agentctl_base::counted::counted;
@@ -284,7 +285,7 @@ fn explain(code: &str, out: &Output) -> Result<Exit, CliError> {
             .hint("docs/validation.md lists the codes"));
     };
     out.document(
-        || rule.page.to_owned(),
+        || fit::for_stdout(rule.page).into_owned(),
         || json!({"code": rule.code, "severity": rule.severity, "reason": rule.reason, "page": rule.page}),
     )
 }

@@ -5,7 +5,7 @@ mod page;
 
 use super::runs::{not_yours, tell_damage};
 use crate::analysis::{self, Moment};
-use crate::cli::args::ModelOptions;
+use crate::cli::args::{ModelOptions, page_file};
 use crate::cli::commands::learnings::today;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -40,7 +40,7 @@ pub struct ReportArgs {
     #[arg(value_name = "RUN")]
     run: Option<String>,
     /// The file to write
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = page_file)]
     html: PathBuf,
 }
 
