@@ -85,7 +85,8 @@ fn an_orchestrator_reaches_agents_that_are_services_of_their_own() {
     let args = ["run", "research", QUESTION, "--orchestrator", "apart.json"];
     let ran = own(&project, &served, "economic-agent", &args);
     assert_eq!(ran.code, 1, "{}", ran.stdout);
-    let why = "the agent tech is away: it cannot be called: the card of the agent tech is not approved (agentctl a2a approve tech)";
+    let why =
+        "the agent tech is away: it cannot be called: the card of the agent tech is not approved";
     assert!(ran.stderr.contains(why), "{}", ran.stderr);
 
     approved(&project, &served, "economic-agent");
