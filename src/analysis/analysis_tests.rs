@@ -393,6 +393,7 @@ fn a_run_that_nobody_ended_says_what_stopped_it() {
         pid: 1,
         means: None,
         order: None,
+        heard: None,
     };
     tape.put(begin("start"));
     tape.put(Event::ModelAsked {

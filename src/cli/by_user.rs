@@ -30,6 +30,7 @@ pub fn serving(session: Session) -> Arc<Serving> {
         observer: Mutex::new(Box::new(Silent)),
         terms: SessionTerms {
             role: run::USER.to_owned(),
+            lender: None,
             only: None,
             scope: None,
         },

@@ -73,6 +73,7 @@ fn samples() -> Vec<Event> {
                 models: [("qa".to_owned(), "offline".to_owned())].into(),
             })),
             order: Some(1),
+            heard: Some("m-1".into()),
         },
         Event::ActivationEnded {
             activation: 1,

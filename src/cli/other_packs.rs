@@ -149,7 +149,12 @@ fn turn_of(
             }
             Step::Allow(asked, yes) => {
                 let value = Value::from(if yes { "approve" } else { "refuse" });
-                let answer = (asked.question.as_str(), value, true);
+                let answer = turns::AnswerTo {
+                    question: &asked.question,
+                    value,
+                    approves: true,
+                    heard: None,
+                };
                 turns::answer(&host, &key, &asked.run, answer, nobody)
                     .await
                     .map(Some)

@@ -92,6 +92,22 @@ fn of_settings(root: &Path, config: &Config, name: &str) -> Result<Agent, CliErr
     })
 }
 
+/// The other agents that the pack asks and the settings do not describe.
+pub fn unknown<'p>(pack: &'p Pack, config: &Config) -> Vec<&'p str> {
+    let unknown = elsewhere(pack).filter(|name| !config.agents.contains_key(*name));
+    unknown.collect()
+}
+
+/// The other agents that tools of the pack are.
+fn elsewhere(pack: &Pack) -> impl Iterator<Item = &str> {
+    pack.tools.values().filter_map(|tool| match &tool.kind {
+        ToolKind::Other { name, section } if *name == agentctl_tools::A2A => {
+            agentctl_tools::agent_of(section)
+        }
+        _ => None,
+    })
+}
+
 /// The agents that tools of the pack are, with what keeps one from being asked. Their secrets are hidden from here on.
 pub fn of_tools(
     root: &Path,
@@ -99,13 +115,7 @@ pub fn of_tools(
     config: &Config,
     out: &Output,
 ) -> BTreeMap<String, Result<agentctl_tools::Remote, String>> {
-    let named = pack.tools.values().filter_map(|tool| match &tool.kind {
-        ToolKind::Other { name, section } if *name == agentctl_tools::A2A => {
-            agentctl_tools::agent_of(section)
-        }
-        _ => None,
-    });
-    let described = named.filter(|name| config.agents.contains_key(*name));
+    let described = elsewhere(pack).filter(|name| config.agents.contains_key(*name));
     let found = |name: &str| {
         let agent = of_settings(root, config, name)?;
         hide(&agent, out);
@@ -182,7 +192,9 @@ pub fn failed(error: &Error, target: &str) -> CliError {
         )),
         Error::Unsigned(_) => CliError::new(Exit::Refused, message)
             .hint("ask whoever runs the agent for its keys, over a way that you trust"),
-        Error::Unreachable(_) => CliError::new(Exit::Backend, message),
+        Error::Unreachable(_) => CliError::new(Exit::Backend, message).hint(format!(
+            "see whether its server runs, and the address of {target}"
+        )),
         Error::Lost { .. } => CliError::new(Exit::Backend, message)
             .hint("what was sent may have arrived; look before you send it again"),
         Error::Unreadable(_) => CliError::failed(message),

@@ -59,11 +59,13 @@ pub fn settle(
     Ok((session, terms))
 }
 
-/// What makes single calls of a pack's tools for other agents; None: its `channels.a2a` names no role for them.
+/// What makes single calls of a pack's tools for other agents; None: its `channels.a2a` names no role for them. `agent`: the tools are
+/// those of this agent alone.
 pub fn of_guest(
     root: &Path,
     name: &str,
     pack: &Pack,
+    agent: Option<&str>,
     out: &Output,
 ) -> Result<Option<Arc<dyn Hosts>>, CliError> {
     let Some(guest) = &pack.manifest.channels.a2a.tools else {
@@ -72,6 +74,7 @@ pub fn of_guest(
     let session = Session::of_pack(root, name, &ModelOptions::offline(), out)?;
     let terms = SessionTerms {
         role: guest.role.clone(),
+        lender: agent.map(str::to_owned),
         only: None,
         scope: None,
     };

@@ -131,6 +131,19 @@ pub fn keys(file: &Path) -> Result<CardKeys, String> {
 }
 
 impl RemoteAgent {
+    /// Reads the names of files as those of a folder, where they are not whole.
+    pub(super) fn files_of(&mut self, folder: &Path) {
+        let basic = self.basic.as_mut();
+        let files = [
+            self.token_file.as_mut(),
+            basic.and_then(|basic| basic.password_file.as_mut()),
+            self.keys.as_mut(),
+        ];
+        for file in files.into_iter().flatten() {
+            *file = folder.join(&file);
+        }
+    }
+
     /// The keys that have to have signed its card; None: the settings name none.
     ///
     /// # Errors

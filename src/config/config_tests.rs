@@ -173,6 +173,35 @@ fn a_project_cannot_take_the_place_of_the_users_provider() {
 }
 
 #[test]
+fn files_that_the_users_own_settings_name_lie_beside_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let (own, project) = (dir.path().join("own"), dir.path().join("project"));
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::create_dir_all(&project).unwrap();
+    let user = own.join("config.toml");
+    std::fs::write(
+        &user,
+        "[serve.clients.a]\nbearer_file = \"/run/token\"\nsignature = {keys_file = \"keys.json\"}\n",
+    )
+    .unwrap();
+    std::fs::write(
+        project.join("agentctl.toml"),
+        "[serve.clients.b]\nbearer_env = \"B\"\nsignature = {keys_file = \"keys.json\"}\n",
+    )
+    .unwrap();
+    let config = load(&project, Some(&user), agentctl_engine::pack::Use::Project).unwrap();
+    let client = |name: &str| config.serve.clients[name].get_ref().clone();
+    let keys = |name: &str| client(name).signature.unwrap().keys_file;
+    assert_eq!(keys("a"), own.join("keys.json"));
+    assert_eq!(
+        client("a").bearer_file.unwrap(),
+        std::path::Path::new("/run/token")
+    );
+    // A project's are its own.
+    assert_eq!(keys("b"), std::path::Path::new("keys.json"));
+}
+
+#[test]
 fn a_mistake_is_told_with_the_page_of_its_section() {
     for (text, line, page) in [
         ("[serve]\npages = true\n", 2, Some("serve.md")),

@@ -297,7 +297,17 @@ pub fn load(
     counts: agentctl_engine::pack::Use,
 ) -> Result<Config, LoadError> {
     let mut config = match user_file {
-        Some(path) => read_file(path, Origin::User)?,
+        Some(path) => {
+            let mut config = read_file(path, Origin::User)?;
+            // Files that the user's own settings name lie beside them, whatever the project.
+            if let Some(folder) = path.parent() {
+                config.serve.files_of(folder);
+                for agent in config.agents.values_mut() {
+                    agent.files_of(folder);
+                }
+            }
+            config
+        }
         None => Config::default(),
     };
     let mut own = read_file(&project.join(SETTINGS), Origin::Project)?;

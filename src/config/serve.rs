@@ -180,6 +180,28 @@ impl Serve {
         Ok(())
     }
 
+    /// Reads the names of files as those of a folder, where they are not whole.
+    pub(super) fn files_of(&mut self, folder: &Path) {
+        let tls = self.tls.iter_mut();
+        let tls = tls.flat_map(|tls| [&mut tls.cert, &mut tls.key]);
+        let clients = self.clients.values_mut().map(Spanned::get_mut);
+        let of_clients = clients.flat_map(|client| {
+            let basic = client.basic.as_mut();
+            let jwt = client.jwt.as_mut().map(|jwt| &mut jwt.jwks_file);
+            let signature = client.signature.as_mut();
+            let files = [
+                basic.and_then(|basic| basic.password_file.as_mut()),
+                client.bearer_file.as_mut(),
+                jwt,
+                signature.map(|signature| &mut signature.keys_file),
+            ];
+            files.into_iter().flatten()
+        });
+        for file in tls.chain(of_clients) {
+            *file = folder.join(&file);
+        }
+    }
+
     /// The addresses that were checked when they were read.
     pub fn pushed_to(&self) -> Addresses {
         let written = self.push_addresses.iter();

@@ -236,6 +236,7 @@ fn running(project: &Project, pid: u32) -> Journal {
             pid,
             means: None,
             order: None,
+            heard: None,
         },
     ] {
         journal

@@ -70,6 +70,85 @@ fn claims_have_sources_and_verdicts_and_the_report_says_nothing_else() {
     );
 }
 
+/// The lines of the report's first section.
+fn in_short(report: &str) -> Vec<&str> {
+    let lines = report.lines().skip_while(|line| *line != "## In short");
+    let lines = lines.skip(1).take_while(|line| !line.starts_with('#'));
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+#[test]
+fn the_answer_comes_first_and_what_is_about_something_else_does_not() {
+    let project = Project::new();
+    for (question, answer, other) in [
+        (
+            "How long is the heating network of Norrfeld, and what did it cost?",
+            "148 kilometres",
+            "buses",
+        ),
+        ("What do the free buses cost?", "6.4 million crowns", "heat"),
+    ] {
+        let ran = asked(&project, &[question]);
+        let report = ran.json()["output"]["report_markdown"].clone();
+        let report = report.as_str().unwrap();
+        let short = in_short(report);
+        assert!(short[0].contains(answer), "{report}");
+        assert!(short.iter().all(|line| !line.contains(other)), "{report}");
+    }
+}
+
+#[test]
+fn a_file_that_names_no_source_is_cited_by_its_name_and_what_is_not_verified_says_why() {
+    let project = Project::new();
+    project.write(
+        "c/one.md",
+        "# One\n\nThe bridge of Aldan is 420 metres long. It was opened in 1998.\n",
+    );
+    project.write(
+        "c/two.txt",
+        "The bridge of Aldan has a length of 420 metres.\n",
+    );
+    project.write("c/three.txt", "The Aldan bridge is 240 metres long.\n");
+    let folder = project.path().join("c");
+    let args = [
+        "How long is the bridge of Aldan, and when was it opened?",
+        "--corpus",
+    ];
+    let ran = asked(&project, &[&args[..], &[folder.to_str().unwrap()]].concat());
+    let report = ran.json()["output"]["report_markdown"].clone();
+    let report = report.as_str().unwrap();
+    assert!(
+        report.contains("(one; two)") && report.contains("(three)"),
+        "{report}"
+    );
+    let opened = "- It was opened in 1998. [one#2] (one): one source alone says it";
+    assert!(
+        report.contains("## Not verified") && report.contains(opened),
+        "{report}"
+    );
+    // Where no two sources agree, that is said first, and what comes closest.
+    std::fs::remove_file(folder.join("two.txt")).unwrap();
+    let ran = asked(&project, &[&args[..], &[folder.to_str().unwrap()]].concat());
+    let report = ran.json()["output"]["report_markdown"].clone();
+    let short = in_short(report.as_str().unwrap());
+    assert_eq!(short[0], "- No two independent sources agree on an answer.");
+    assert!(short[1].starts_with("- Not verified: “"), "{report}");
+}
+
+#[test]
+fn nothing_to_research_is_told_in_the_packs_own_words() {
+    let project = Project::new();
+    let ran = project.run(&["run", "research", " "]);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr
+            .contains("there is nothing to run research with: the message is empty")
+            && ran.stderr.contains("agentctl run research \"…\""),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn a_report_for_people_is_on_stdout_as_it_was_written() {
     let project = Project::new();

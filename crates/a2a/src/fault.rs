@@ -189,6 +189,11 @@ impl Fault {
         fault
     }
 
+    /// A whole that cannot be read as what it should be: which part of it, `why` says.
+    pub fn unread(whole: &str, why: &str) -> Fault {
+        Fault::field(whole, format!("does not fit: {why}"))
+    }
+
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Fault {
         self.more.insert(name.to_owned(), value.into());

@@ -120,9 +120,13 @@ pub struct PushOf {
 pub struct PushesOf {
     #[serde(alias = "task_id")]
     pub task_id: String,
+    #[serde(default, alias = "page_size", skip_serializing_if = "Option::is_none")]
+    pub page_size: Option<i64>,
+    #[serde(default, alias = "page_token", skip_serializing_if = "Option::is_none")]
+    pub page_token: Option<String>,
 }
 
-/// The answer to it: never more than a page.
+/// A page of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PushList {

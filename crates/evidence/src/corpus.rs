@@ -166,7 +166,7 @@ impl Corpus {
             id: format!("{}#{}", document.doc, placed.number),
             doc: document.doc.clone(),
             title: document.title.clone(),
-            source: document.source.clone(),
+            source: document.cited().to_owned(),
             date: document.date.clone(),
             quote: placed.statement.text.clone(),
             score,

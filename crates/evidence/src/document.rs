@@ -93,6 +93,14 @@ impl Document {
         }
     }
 
+    /// What it is cited as: its source, or its name where it does not say one.
+    pub fn cited(&self) -> &str {
+        match self.source.as_str() {
+            "" => &self.doc,
+            source => source,
+        }
+    }
+
     /// Who stands behind it: the source up to its first comma. A document that names none stands for itself.
     pub fn publisher(&self) -> String {
         let named = self.source.split(',').next().unwrap_or_default().trim();

@@ -1,5 +1,6 @@
 //! Answers as they are written: whole, or event by event.
 
+use crate::paths::Paths;
 use hyper::body::{Bytes, Frame, SizeHint};
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 use hyper::{Response, StatusCode};
@@ -17,8 +18,18 @@ const WAITING: usize = 32;
 pub enum Body {
     /// All of it; None: it is written.
     Whole(Option<Bytes>),
-    /// Part by part; ends when the sender is dropped.
-    Parts(mpsc::Receiver<Bytes>),
+    /// Part by part, each text of its own; ends when the sender is dropped.
+    Parts(mpsc::Receiver<Bytes>, Paths),
+}
+
+impl Body {
+    /// The same, with these folders under their short names.
+    pub fn shortened(self, paths: &Paths) -> Body {
+        match self {
+            Body::Whole(bytes) => Body::Whole(bytes.map(|bytes| paths.shortened_bytes(bytes))),
+            Body::Parts(parts, _) => Body::Parts(parts, paths.clone()),
+        }
+    }
 }
 
 impl hyper::body::Body for Body {
@@ -31,9 +42,9 @@ impl hyper::body::Body for Body {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut *self {
             Body::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Body::Parts(parts) => parts
+            Body::Parts(parts, paths) => parts
                 .poll_recv(cx)
-                .map(|part| part.map(|bytes| Ok(Frame::data(bytes)))),
+                .map(|part| part.map(|bytes| Ok(Frame::data(paths.shortened_bytes(bytes))))),
         }
     }
 
@@ -46,7 +57,7 @@ impl hyper::body::Body for Body {
             Body::Whole(bytes) => {
                 SizeHint::with_exact(bytes.as_ref().map_or(0, |b| b.len() as u64))
             }
-            Body::Parts(_) => SizeHint::default(),
+            Body::Parts(..) => SizeHint::default(),
         }
     }
 }
@@ -71,7 +82,7 @@ impl Events {
     /// An answer of events, and what writes them.
     pub fn answer() -> (Events, Answer) {
         let (sender, receiver) = mpsc::channel(WAITING);
-        let mut answer = Response::new(Body::Parts(receiver));
+        let mut answer = Response::new(Body::Parts(receiver, Paths::default()));
         let headers = answer.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -21,6 +21,7 @@ mod mcp;
 mod once;
 mod openai;
 mod page;
+mod paths;
 mod places;
 mod problem;
 mod push;

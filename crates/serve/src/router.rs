@@ -14,8 +14,8 @@ use agentctl_turns::TurnReply;
 use hyper::body::Incoming;
 use hyper::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
-    VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, CACHE_CONTROL, CONTENT_TYPE, HOST, HeaderMap, HeaderName,
+    HeaderValue, ORIGIN, VARY,
 };
 use hyper::{Method, Request, StatusCode, Uri};
 use serde_json::json as value;
@@ -65,7 +65,10 @@ impl Server {
         hands: &Hands,
     ) -> Answer {
         let origin = request.headers().get(ORIGIN).cloned();
-        let is_openai = request.uri().path().starts_with("/v1/");
+        let path = request.uri().path();
+        let is_openai = path.starts_with("/v1/");
+        // Files are what they are, and the other server speaks for itself.
+        let is_own = !matches!(parts(path).0, "files" | "mcp");
         let answered = self.answered(request, guest, noted, hands).await;
         let mut answer = answered.unwrap_or_else(|mut problem| {
             if is_openai {
@@ -78,6 +81,11 @@ impl Server {
             name(&mut answer, &SESSION_ID, of("session_id"));
             answer
         });
+        let kind = answer.headers().get(CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if is_own && (kind.contains("json") || kind.starts_with("text/event-stream")) {
+            answer = answer.map(|body| body.shortened(&self.paths));
+        }
         let headers = answer.headers_mut();
         headers
             .entry(CACHE_CONTROL)

@@ -181,7 +181,12 @@ pub async fn answer(
             }
         }
     };
-    let given = (question.as_str(), given, approval.is_some());
+    let given = Given {
+        question,
+        value: given,
+        approves: approval.is_some(),
+        heard: None,
+    };
     let reply = give(server, &found, given, None).await?;
     let said = &reply.messages;
     let attached = server.attached_to(&found.pack, &found.key, said).await?;
@@ -189,16 +194,24 @@ pub async fn answer(
     Ok(naming(json(StatusCode::OK, &shown), &reply))
 }
 
-/// Gives an answer (`approves`: an approval) to a question of a run, and goes on with it, whether or not its caller waits. `started`
-/// is told when it goes on.
+/// An answer to a question of a run.
+pub struct Given {
+    pub question: String,
+    pub value: Value,
+    /// It is an approval.
+    pub approves: bool,
+    /// What the sender calls the message that gives it.
+    pub heard: Option<String>,
+}
+
+/// Gives an answer, and goes on with its run, whether or not its caller waits. `started` is told when it goes on.
 pub async fn give(
     server: &Arc<Server>,
     found: &Found,
-    (question, given, approves): (&str, Value, bool),
+    given: Given,
     started: Option<oneshot::Sender<String>>,
 ) -> Result<TurnReply, Problem> {
     let (server, found) = (Arc::clone(server), found.clone());
-    let question = question.to_owned();
     let task = tokio::spawn(async move {
         let cancel = Cancel::default();
         let Some(_under_way) = server.under_way(&cancel) else {
@@ -206,7 +219,12 @@ pub async fn give(
         };
         let host = server.host(&found.pack, &cancel);
         let mut watch = server.watching(&cancel, &found.key).telling(started);
-        let given = (question.as_str(), given, approves);
+        let given = turns::AnswerTo {
+            question: &given.question,
+            value: given.value,
+            approves: given.approves,
+            heard: given.heard,
+        };
         let reply = turns::answer(&host, &found.key, &found.run, given, &mut watch).await;
         ended_well(reply?)
     });

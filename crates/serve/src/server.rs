@@ -7,6 +7,7 @@ use crate::clients::Clients;
 use crate::live::Live;
 use crate::mcp::McpDoor;
 use crate::once::Onces;
+use crate::paths::Paths;
 use crate::push::Outbox;
 use crate::router::Noted;
 use crate::threads::{Hands, Threads};
@@ -29,6 +30,7 @@ use hyper::body::Incoming;
 use indexmap::IndexMap;
 use serde_json::Value;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tokio::net::TcpListener;
@@ -133,6 +135,8 @@ pub struct Server {
     pub(crate) outbox: Option<Arc<Outbox>>,
     /// Signs the cards; None: they carry no signature.
     pub(crate) card_key: Option<CardKey>,
+    /// Folders of this machine that go out under other names.
+    pub(crate) paths: Paths,
     pub(crate) started: Instant,
     /// Seconds since 1970: when it began.
     pub(crate) since: i64,
@@ -147,6 +151,10 @@ impl Server {
         limits: Limits,
         log: Log,
     ) -> Server {
+        let mut paths = Paths::default();
+        for pack in &packs {
+            paths.add(pack.project.root(), "");
+        }
         let named = packs.into_iter();
         let named = named.map(|pack| (pack.pack.manifest.name.clone(), Arc::new(pack)));
         Server {
@@ -159,6 +167,7 @@ impl Server {
             ui: None,
             outbox: None,
             card_key: None,
+            paths,
             limits,
             live: Arc::default(),
             onces: Onces::default(),
@@ -187,6 +196,13 @@ impl Server {
     #[must_use]
     pub fn with_push(mut self, key: &Key, allow: Addresses) -> Server {
         self.outbox = Outbox::new(key, allow).map(Arc::new);
+        self
+    }
+
+    /// Tells of this folder by another name.
+    #[must_use]
+    pub fn calling(mut self, folder: &Path, short: &str) -> Server {
+        self.paths.add(folder, short);
         self
     }
 

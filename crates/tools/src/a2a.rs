@@ -120,7 +120,9 @@ impl Work for Spec {
     fn lacks(&self, of: &Surroundings) -> Option<String> {
         let name = &self.agent;
         match of.agents.get(name) {
-            None => Some(format!("[a2a.agents.{name}] is not set")),
+            None => Some(format!(
+                "the settings do not describe the agent {name}: [a2a.agents.{name}] url = \"https://…\" in agentctl.toml or your own config.toml does"
+            )),
             Some(Err(why)) => Some(why.clone()),
             Some(Ok(remote)) if remote.pin.is_none() => Some(format!(
                 "the card of the agent {name} is not approved (agentctl a2a approve {name})"
@@ -244,7 +246,7 @@ async fn said(
             };
             Ok(nothing(why.to_owned(), TIMEOUT, changes))
         }
-        (Err(error), Some(_)) => Ok(nothing(error.to_string(), FAILED, changes)),
+        (Err(error), Some(_)) => Ok(nothing(account(&error), FAILED, changes)),
     }
 }
 
@@ -261,9 +263,24 @@ fn failed(error: &Error, changes: bool) -> Outcome {
         Error::Forbidden(why) => Outcome::Refused(deny(ADDRESS, why.as_str())),
         Error::Unapproved(why) => Outcome::Refused(deny(CARD, why.as_str())),
         Error::Unsigned(why) => Outcome::Refused(deny(CARD, why.to_string())),
-        Error::Lost { late: true, .. } => nothing(error.to_string(), TIMEOUT, changes),
-        error => nothing(error.to_string(), FAILED, changes && !error.is_unmade()),
+        Error::Lost { late: true, .. } => nothing(account(error), TIMEOUT, changes),
+        error => nothing(account(error), FAILED, changes && !error.is_unmade()),
     }
+}
+
+/// What went wrong, and what whoever reads it can do.
+fn account(error: &Error) -> String {
+    let next = match error {
+        Error::Unreachable(_) => "see whether its server runs, and its address in [a2a.agents]",
+        Error::Lost { late: true, .. } => "see whether it hangs, or give it more time (timeout_s)",
+        Error::Lost { .. } => "see in its server's log what became of it",
+        Error::Fault(fault) if matches!(fault.kind.status(), 401 | 403) => {
+            "see whether [a2a.agents] names the right secret for it"
+        }
+        Error::Unreadable(_) => "ask whoever runs it",
+        _ => return error.to_string(),
+    };
+    format!("{error}; {next}")
 }
 
 /// What a task's question is called, so that an answer to it is no answer to the next one. Empty: the agent called it nothing.

@@ -215,7 +215,7 @@ async fn a_card_that_was_not_approved_gets_no_message() {
     let none = tools(false, BTreeMap::new());
     assert_eq!(
         none.lacks("ask_desk").unwrap(),
-        "[a2a.agents.desk] is not set"
+        "the settings do not describe the agent desk: [a2a.agents.desk] url = \"https://…\" in agentctl.toml or your own config.toml does"
     );
     assert_eq!(none.mocked().len(), 1);
 }

@@ -248,7 +248,7 @@ impl Call {
 
     async fn real(&self, work: &dyn Work, bound: &Map<String, Value>, changes: bool) -> Outcome {
         if let Some(why) = self.made.lacks(&self.shared.surroundings) {
-            let why = format!("the real tool cannot be called: {why}");
+            let why = format!("it cannot be called: {why}");
             return Outcome::failed(why, "tools.environment", "tell the user");
         }
         let key = self.key(bound);

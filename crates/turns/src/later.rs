@@ -4,7 +4,6 @@ use super::{Host, TurnError, TurnReply, is_over, keep, own};
 use agentctl_engine::run::{AnswerTo, Observer, RunError};
 use agentctl_engine::store::Project;
 use agentctl_sessions::{SessionError, SessionKey, Sessions};
-use serde_json::Value;
 
 /// The reply of a turn that was begun for this very request before: as it was, or after it was gone on with. None: nothing was done.
 pub async fn again(
@@ -27,7 +26,7 @@ pub async fn again(
     Ok(Some(reply))
 }
 
-/// Answers the question that a turn waits for, and goes on with it. `approves`: the answer is an approval, by somebody who may give it.
+/// Answers the question that a turn waits for, and goes on with it.
 ///
 /// Errors: [`RunError::Usage`] for a question that is not open, or an answer that does not fit it; [`RunError::Refused`] for an
 /// approval that came as an answer.
@@ -35,18 +34,14 @@ pub async fn answer(
     host: &Host<'_>,
     key: &SessionKey,
     run: &str,
-    (question, value, approves): (&str, Value, bool),
+    given: AnswerTo<'_>,
     observer: &mut dyn Observer,
 ) -> Result<TurnReply, TurnError> {
     let _held = host.sessions.turn(key, host.wait).await?;
     let session = own(host.sessions.load(key).await?)?;
     let before = host.reopen(run, observer)?;
     let mut before = before.ok_or_else(|| RunError::Usage(format!("there is no run {run}")))?;
-    before.answer_to(AnswerTo {
-        question,
-        value,
-        approves,
-    })?;
+    before.answer_to(given)?;
     let input = before.input().clone();
     let (report, left) = before.drive().await?;
     if is_over(&report) && session.open_run.as_deref() == Some(run) {

@@ -7,6 +7,7 @@ mod reply;
 mod settle;
 mod user_view;
 
+pub use agentctl_engine::run::AnswerTo;
 pub use commands::{Command, help};
 pub use later::{Gone, again, answer, erase};
 pub use reply::{Expects, TurnReply};
@@ -57,6 +58,8 @@ pub struct Submit {
     /// The turn that has to be open and waiting for the user, since the message is for it and for no other; None: for whatever the
     /// conversation waits for.
     pub to: Option<String>,
+    /// What its sender calls it; None: nothing.
+    pub heard: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -161,6 +164,7 @@ pub async fn turn(
             version: u64::try_from(session.version).unwrap_or_default(),
             fields,
             messages: messages.iter().map(|m| of_message(&m.said)).collect(),
+            heard: submit.heard.clone(),
         })),
     };
     let begun = Turn::begin(host.context(observer), options)?;
@@ -211,7 +215,10 @@ async fn unfinished(
     };
     // A turn that asked something has its reply already: what comes now is the answer, or it asks again.
     if before.question().is_some() && !before.has_ended() {
-        before.answer(submit.message.as_deref().unwrap_or_default())?;
+        before.answer(
+            submit.message.as_deref().unwrap_or_default(),
+            submit.heard.as_deref(),
+        )?;
         let input = before.input().clone();
         let (report, left) = before.drive().await?;
         if is_over(&report) {

@@ -125,7 +125,12 @@ fn of_turn(
         let host = host(session, &*sessions, limits);
         let mut observer = RunObserver::new(out, session.tape.clone()).telling(Events::User);
         let progress = observer.progress.clone();
-        let given = (question.as_str(), value, true);
+        let given = turns::AnswerTo {
+            question: &question,
+            value,
+            approves: true,
+            heard: None,
+        };
         let reply = turns::answer(&host, &key, run, given, &mut observer).await;
         progress.finish();
         if let Some(error) = observer.finish() {

@@ -249,12 +249,17 @@ fn known(session: &Session, workflow: &str) -> Result<Option<Stored>, CliError> 
 
 /// What was typed, or what it names: `-` stdin, `@FILE` a file.
 pub(super) fn request(typed: &str) -> Result<String, CliError> {
+    whole(&words(typed)?)
+}
+
+/// The words alone; they may be none.
+pub(super) fn words(typed: &str) -> Result<String, CliError> {
     match typed.strip_prefix('@') {
         Some(file) if !file.is_empty() && !file.contains(char::is_whitespace) => {
-            whole(&of_file(Path::new(file))?)
+            of_file(Path::new(file))
         }
-        _ if typed == "-" => whole(&session::read_stdin()?),
-        _ => whole(typed),
+        _ if typed == "-" => session::read_stdin(),
+        _ => Ok(typed.to_owned()),
     }
 }
 
@@ -278,7 +283,7 @@ fn parted(first: &str, more: &[String]) -> CliError {
     ))
 }
 
-fn whole(request: &str) -> Result<String, CliError> {
+pub(super) fn whole(request: &str) -> Result<String, CliError> {
     let request = request.trim().to_owned();
     if request.is_empty() {
         return Err(CliError::usage("the request is empty")

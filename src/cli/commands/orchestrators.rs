@@ -5,9 +5,13 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust;
 use crate::cli::layout::words;
 use crate::cli::output::Output;
+use crate::cli::remote;
 use crate::cli::session::{self, Which};
+use crate::cli::settings;
 use crate::pack::NoPack;
+use agentctl_base::yaml;
 use agentctl_engine::flow;
+use agentctl_engine::nearest::nearest;
 use agentctl_engine::pack::{LoadOptions, ORCHESTRATOR, Orchestrator, Pack, is_name};
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -62,6 +66,7 @@ pub fn orchestrators(
         OrchestratorsCommand::Check { name: Some(name) } => {
             folder_trust::needs_pack(root, out)?;
             let pack = with(root, Some(name), out)?;
+            agents_are_known(root, name, &pack, out)?;
             told(&[(pack.manifest.name, vec![name.clone()])], out)
         }
         OrchestratorsCommand::Graph { name } => {
@@ -71,6 +76,41 @@ pub fn orchestrators(
             out.document(|| graph.clone(), || json!({"mermaid": graph}))
         }
         OrchestratorsCommand::New { file, like } => new(root, file, like.as_deref(), out),
+    }
+}
+
+/// Each agent elsewhere has to be one of the settings.
+fn agents_are_known(root: &Path, name: &str, pack: &Pack, out: &Output) -> Result<(), CliError> {
+    let config = settings::of_project(root, out)?;
+    let unknown = remote::unknown(pack, &config);
+    let Some(text) = pack
+        .orchestrator
+        .as_ref()
+        .map(|chosen| chosen.text.as_str())
+    else {
+        return Ok(());
+    };
+    let Ok(file) = yaml::read(text, name) else {
+        return Ok(());
+    };
+    let known = || config.agents.keys().map(String::as_str);
+    let wrong = file.entries("agents").iter().filter_map(|agent| {
+        let named = agent.value.get("a2a")?;
+        let elsewhere = named.as_text().filter(|name| unknown.contains(name))?;
+        let place = named.place;
+        Some(format!(
+            "{name}:{}:{}: the settings describe no agent {elsewhere:?}{}",
+            place.line,
+            place.column,
+            nearest(elsewhere, known())
+        ))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(CliError::usage(wrong.join("\n")).hint(
+            "say where it is: [a2a.agents.NAME] url = \"https://…\" in agentctl.toml or your own config.toml (docs/a2a.md)",
+        )),
     }
 }
 

@@ -35,7 +35,7 @@ pub struct RunArgs {
     /// The agents that are asked; default: all that the orchestrator names
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub agents: Vec<String>,
-    /// A folder of documents (md, html, txt, csv) that the pack's tools read in place of the pack's own
+    /// A folder of documents (md, html, txt, csv, pdf, docx, xlsx) that the pack's tools read in place of the pack's own
     #[arg(long, value_name = "DIR")]
     pub corpus: Option<PathBuf>,
     #[command(flatten)]
@@ -62,7 +62,15 @@ pub fn run(root: &Path, args: &RunArgs, out: &Output) -> Result<Exit, CliError> 
         }
     };
     let message = match message {
-        Some(typed) => super::build::request(typed)?,
+        Some(typed) => {
+            let said = super::build::words(typed)?;
+            if said.trim().is_empty() {
+                let pack = &args.pack;
+                return Err(CliError::usage(format!("there is nothing to run {pack} with: the message is empty"))
+                    .hint(format!("say what it is about: agentctl run {pack} \"…\"; a pack that needs no message is run without one")));
+            }
+            super::build::whole(&said)?
+        }
         None => String::new(),
     };
     let mut input = Map::new();
@@ -138,7 +146,7 @@ fn folder(named: &Path) -> Result<PathBuf, CliError> {
     match real.is_dir() {
         true => Ok(real),
         false => Err(CliError::usage(format!("{shown} is no folder"))
-            .hint("--corpus names a folder with md, html, txt or csv files")),
+            .hint("--corpus names a folder with md, html, txt, csv, pdf, docx or xlsx files")),
     }
 }
 

@@ -343,7 +343,9 @@ pub fn packs(
             session.pack = agents::alone(session.pack, name)?;
         }
         let limits = activation::limits(&session.pack, limits)?.over(&session.budgets);
-        let tools = tool_sessions::of_guest(root, name, &session.pack, out)?;
+        let agent = of.map(|_| name.as_str());
+        let home = of.unwrap_or(name);
+        let tools = tool_sessions::of_guest(root, home, &session.pack, agent, out)?;
         Ok(ServedPack {
             tools,
             pack: session.pack,
@@ -402,6 +404,15 @@ pub async fn server(
         }
     });
     let server = Server::new(packs, sessions, plan.clients.clone(), limits, log);
+    // Where its user's folders are goes out no more than where the project is.
+    let server = match agentctl_host::home::variable("HOME") {
+        Some(home) => server.calling(Path::new(&home), "~"),
+        None => server,
+    };
+    let server = match home(root) {
+        Ok(home) => server.calling(home.dir(), "~"),
+        Err(_) => server,
+    };
     // Without a key of the user's there is nothing to seal with: nobody is pushed to, and the cards say so.
     let key = home(root).ok().and_then(|home| home.key().ok());
     let server = match &key {

@@ -109,8 +109,8 @@ fn run() {
               The agents that are asked; default: all that the orchestrator names
 
           --corpus <DIR>
-              A folder of documents (md, html, txt, csv) that the pack's tools read in place of the
-              pack's own
+              A folder of documents (md, html, txt, csv, pdf, docx, xlsx) that the pack's tools read in
+              place of the pack's own
 
       -y, --yes
               Take every recommendation; a required question without one still stops the run

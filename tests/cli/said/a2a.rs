@@ -176,6 +176,7 @@ fn other_agents() {
     exit code 7
     -- stderr --
     error: the agent's server cannot be reached
+    hint: see whether its server runs, and the address of team
     ");
 }
 

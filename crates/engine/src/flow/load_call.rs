@@ -58,7 +58,9 @@ impl Steps<'_, '_> {
         let place = node.get("with").map_or(node.place, |n| n.place);
         let required = schema.get("required").and_then(Value::as_array);
         for key in required.into_iter().flatten().filter_map(Value::as_str) {
-            if !with.contains_key(key) {
+            // One whose expression is wrong is told of that alone.
+            let written = node.get("with").is_some_and(|with| with.get(key).is_some());
+            if !with.contains_key(key) && !written {
                 let message = format!(
                     "{what} does not give {key:?}, which the flow {} needs",
                     flow.name

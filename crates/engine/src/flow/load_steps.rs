@@ -199,9 +199,9 @@ impl<'r, 'k> Steps<'r, 'k> {
         let counted = attempts
             .as_u64()
             .and_then(|n| u32::try_from(n).ok())
-            .filter(|n| (2..=MAX_ATTEMPTS).contains(n));
+            .filter(|n| (1..=MAX_ATTEMPTS).contains(n));
         if counted.is_none() {
-            let message = format!("`attempts` counts the first one too: from 2 to {MAX_ATTEMPTS}");
+            let message = format!("`attempts` counts the first one too: from 1 to {MAX_ATTEMPTS}");
             self.add(attempts.place, message);
         }
         let delay_ms = match node.get("delay_s") {

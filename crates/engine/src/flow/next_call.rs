@@ -5,6 +5,7 @@ use super::merge::{check_patch, without_blanks};
 use super::model::{CallSpec, Flow, PROGRAM, Step, StepKind};
 use super::next::{Action, Walk, Walker, failed, first_decision, record};
 use super::prepare::prepare;
+use super::remote::RemoteAgent;
 use super::run_log::{Prepared, RunLog, StepRecord, StepStatus};
 use super::scope::{claim_scope, value};
 use crate::store::event::Event;
@@ -94,8 +95,14 @@ impl Walker<'_> {
                 }
             }
             Walk::End(outcome, message) => {
-                let outcome = format!("{outcome:?}").to_lowercase();
-                fails(format!("the flow {} ended {outcome}: {message}", spec.name))
+                // The steps around another agent are the program's own: whoever reads it knows the agent.
+                fails(match RemoteAgent::of_flow(&spec.name) {
+                    Some(remote) => remote.away(&message),
+                    None => {
+                        let outcome = format!("{outcome:?}").to_lowercase();
+                        format!("the flow {} ended {outcome}: {message}", spec.name)
+                    }
+                })
             }
             // The loader lets no gate name a loop of another flow.
             Walk::Leave(id) | Walk::Exhaust(id) => Err(FlowError::Step {

@@ -78,6 +78,13 @@ impl RemoteAgent {
         })
     }
 
+    /// Why it gave nothing, out of how its flow ended.
+    pub fn away(&self, ended: &str) -> String {
+        let of_tool = format!("{}: ", self.tool());
+        let why = ended.rsplit_once(&of_tool).map_or(ended, |(_, why)| why);
+        format!("the agent {} is away: {why}", self.name)
+    }
+
     /// The tool of the policy, the gateway and the journal that a call is.
     pub fn tool(&self) -> String {
         match self.reads {
@@ -109,6 +116,11 @@ mod tests {
                 .unwrap();
             assert_eq!(RemoteAgent::of_flow(&remote.flow()), Some(remote));
         }
+        let remote = RemoteAgent::of_flow("a2a:desk:reads").unwrap();
+        assert_eq!(
+            remote.away("step a/b/talk[1]/ask failed: a2a_desk_reads: nobody is there"),
+            "the agent desk is away: nobody is there"
+        );
         assert_eq!(RemoteAgent::of_flow("a2a"), None);
         assert_eq!(RemoteAgent::of_flow("technical"), None);
     }

@@ -356,7 +356,11 @@ pub(super) fn expressions(
     compiled.collect()
 }
 
-fn expression(node: &Node, variable: &str, problems: &mut Problems) -> Option<Condition> {
+pub(super) fn expression(
+    node: &Node,
+    variable: &str,
+    problems: &mut Problems,
+) -> Option<Condition> {
     let Some(source) = node.as_text() else {
         problems.add(
             node.place,

@@ -274,7 +274,11 @@ fn read(
         remotes: &remotes,
         has_orchestrators: manifest.orchestrators.is_some(),
     };
+    let before = problems.len();
     let mut flows = flows(&sources, &of_flows, made.as_ref(), problems);
+    if let Some(made) = &made {
+        made.in_its_words(problems.get_mut(before..).unwrap_or_default());
+    }
     if let Some(team) = &manifest.orchestrators {
         orchestrators::flows_are_there(team, &sources, &manifest_source.file, problems);
     }
@@ -486,7 +490,7 @@ impl Pack {
         manifest.name = name.to_owned();
         manifest.channels = Channels {
             is_served: true,
-            a2a: std::mem::take(&mut manifest.channels.a2a).of_agent(),
+            a2a: std::mem::take(&mut manifest.channels.a2a).of_agent(name),
             finishes: manifest.channels.finishes,
             ..Channels::default()
         };

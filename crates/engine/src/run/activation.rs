@@ -71,7 +71,8 @@ pub(super) fn begin<'a>(
         options.limits,
     );
     driver.record(begun, false)?;
-    if let Some(session) = options.session {
+    if let Some(mut session) = options.session {
+        driver.heard = session.heard.take();
         driver.record((*session).into(), false)?;
     }
     if let Some(grants) = &options.grants {
@@ -267,6 +268,7 @@ impl Driver<'_> {
             pid: self.recorder.effects.pid(),
             means: means.map(Box::new),
             order: self.recorder.order,
+            heard: self.heard.take(),
         };
         // Synced, and all before it: the state file that follows must not be ahead of the journal. Of a turn none follows before its end.
         self.record(event, !self.is_turn())?;

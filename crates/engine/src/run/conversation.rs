@@ -32,6 +32,8 @@ pub struct AnswerTo<'a> {
     pub value: Value,
     /// It is an approval, by somebody who may give it.
     pub approves: bool,
+    /// What the sender called the message that gives it.
+    pub heard: Option<String>,
 }
 
 /// What a turn leaves to be kept.
@@ -121,7 +123,8 @@ impl<'a> Turn<'a> {
 
     /// Takes a message as the answer to the question that the turn waits for: an option by its value or label in any case, else the
     /// text itself. False: there is none, the message does not fit, or it is an approval, which no message of a conversation gives.
-    pub fn answer(&mut self, message: &str) -> Result<bool, RunError> {
+    /// `heard`: what the sender calls the message.
+    pub fn answer(&mut self, message: &str, heard: Option<&str>) -> Result<bool, RunError> {
         let said = message.trim();
         let Some(question) = self.question().filter(|q| q.approves.is_none()).cloned() else {
             return Ok(false);
@@ -137,7 +140,7 @@ impl<'a> Turn<'a> {
         if questions::fits(&question, &value).is_err() {
             return Ok(false);
         }
-        self.give(&question, value)
+        self.give(&question, value, heard.map(str::to_owned))
     }
 
     /// Answers the question by its id. Error: it is not open, its time is over, or the answer does not fit it
@@ -173,15 +176,21 @@ impl<'a> Turn<'a> {
         }
         questions::fits(&question, &given.value)
             .map_err(|why| RunError::Usage(format!("the answer to {id:?} does not fit: {why}")))?;
-        self.give(&question, given.value).map(drop)
+        self.give(&question, given.value, given.heard).map(drop)
     }
 
-    fn give(&mut self, question: &Question, value: Value) -> Result<bool, RunError> {
+    fn give(
+        &mut self,
+        question: &Question,
+        value: Value,
+        heard: Option<String>,
+    ) -> Result<bool, RunError> {
         let recorder = &self.driver.recorder;
         let Some(step) = recorder.log.asked_by(&question.id).map(str::to_owned) else {
             return Ok(false);
         };
         let means = Some(self.driver.means());
+        self.driver.heard = heard;
         self.driver.activate("answer", means)?;
         self.taken_up = false;
         let given = Event::AnswerGiven {

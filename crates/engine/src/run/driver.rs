@@ -64,6 +64,8 @@ pub(super) struct Driver<'a> {
     pub answering: Answering,
     /// What was said with this activation, of the answers above: only it can be about a question that was asked before.
     pub said_now: Map<String, Value>,
+    /// What the sender called the message that the next activation answers.
+    pub heard: Option<String>,
     /// Of the whole run.
     pub limits: Limits,
     /// As they were set, for the run and for agents.
@@ -271,10 +273,12 @@ impl Driver<'_> {
                 return Ok(Err(Stop::TooLate(late)));
             }
             // What changes nothing may be let go in the middle; what does is waited for.
+            let droppable = self.gateway.only_reads(&call.name);
             let over = match self.step_left_ms() {
-                Some(ms) if self.gateway.only_reads(&call.name) => self.recorder.effects.over(ms),
+                Some(ms) if droppable => self.recorder.effects.over(ms),
                 _ => Box::pin(std::future::pending()),
             };
+            let cancel = self.cancel;
             let _held = self.project_for(&call.name).await?;
             let settled = {
                 let mut cx = CallContext {
@@ -290,6 +294,10 @@ impl Driver<'_> {
                     biased;
                     settled = self.gateway.call(&mut cx, call) => Some(settled),
                     () = over => None,
+                    // It has no result then: who goes on with the run makes it again.
+                    cause = cancel.requested(), if droppable => {
+                        return Ok(Err(Stop::Interrupted(cause)));
+                    }
                 };
                 match settled {
                     Some(settled) => settled,

@@ -143,6 +143,7 @@ fn turn(seq: u64, order: Option<u64>) -> Record {
         pid: 1,
         means: None,
         order,
+        heard: None,
     };
     record(seq, event)
 }

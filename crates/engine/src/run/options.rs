@@ -31,6 +31,8 @@ pub struct SessionGiven {
     pub fields: Map<String, Value>,
     /// `{role, text}`, oldest first.
     pub messages: Vec<Value>,
+    /// What the sender calls the message that the turn answers.
+    pub heard: Option<String>,
 }
 
 impl From<SessionGiven> for Event {

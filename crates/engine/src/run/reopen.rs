@@ -193,6 +193,7 @@ pub(super) fn driver<'a>(
         asker: cx.asker,
         answering,
         said_now: Map::new(),
+        heard: None,
         limits: Limits::of(cx.pack.policy.limits()).lowered(&limits.run),
         budgets: limits,
         hours: Hours::default(),

@@ -85,6 +85,7 @@ impl<'a> SessionRun<'a> {
             pid: self.recorder.effects.pid(),
             means: None,
             order: self.recorder.order,
+            heard: None,
         };
         self.record(event, false)
     }

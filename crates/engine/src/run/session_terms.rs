@@ -12,6 +12,8 @@ use agentctl_mcp::serve::{Offer, Offered};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionTerms {
     pub role: String,
+    /// The role whose tools these are, where they are lent: no tool that it may not use itself; None: the first role's own.
+    pub lender: Option<String>,
     /// The id of the one resource that may be changed; None: any.
     pub only: Option<String>,
     /// Ids or names of the parts that may be changed; None: all.
@@ -59,6 +61,7 @@ impl SessionTerms {
         };
         Ok(SessionTerms {
             role: role.to_owned(),
+            lender: None,
             only,
             scope: given,
         })
@@ -81,7 +84,11 @@ impl SessionTerms {
             let tool = pack.tools.get(name);
             tool.is_some_and(|tool| matches!(tool.kind, ToolKind::Flow { .. }))
         };
-        let listed: Vec<String> = listed.into_iter().filter(|name| !is_flow(name)).collect();
+        let lender = self.lender.as_ref();
+        let lent = lender.map(|lender| pack.policy.allowed_tools(lender));
+        let is_lent = |name: &String| lent.as_ref().is_none_or(|own| own.contains(name));
+        let fits = |name: &String| !is_flow(name) && is_lent(name);
+        let listed: Vec<String> = listed.into_iter().filter(fits).collect();
         let confined = self.only.is_some();
         let tools: Vec<Offered> = gateway
             .tools_for(&self.role, &listed)

@@ -77,6 +77,9 @@ pub enum Event {
         /// which of two runs' changes came first, whatever the clock says. None: an older agentctl wrote it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         order: Option<u64>,
+        /// What the sender called the message that is answered with it; None: nothing, or an older agentctl wrote it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        heard: Option<String>,
     },
     ActivationEnded {
         activation: u32,

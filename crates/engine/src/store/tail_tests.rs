@@ -13,6 +13,7 @@ fn event(n: u32) -> Event {
         pid: 1,
         means: None,
         order: None,
+        heard: None,
     }
 }
 

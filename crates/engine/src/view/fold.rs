@@ -182,6 +182,7 @@ impl RunView {
                 pid,
                 means,
                 order,
+                ..
             } => {
                 self.activation = *activation;
                 self.order = order.or(self.order);

@@ -46,6 +46,7 @@ fn activation(number: u32) -> Event {
         pid: 1,
         means: None,
         order: None,
+        heard: None,
     }
 }
 

@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 
 /// A sentence that scores less than this part of the best one is about something else.
 const LEAST: f64 = 0.3;
+/// A claim that answers the question less well than this part of the first one's is not chosen.
+const CHOSEN: f64 = 0.6;
 /// Calls of one search, at most: the whole question, and its parts.
 const MAX_SEARCHES: usize = 4;
 
@@ -138,7 +140,8 @@ pub(super) fn hand_over(task: Task<'_>, done: &[Done]) -> Result<Next, KitError>
     }
 }
 
-/// `{chosen: [ids]}`: the first `most` of what the step reads as `claims` that have the verdict `verdict`.
+/// `{chosen: [ids]}`: the first `most` of what the step reads as `claims` that have the verdict `verdict`; where they say how well they
+/// answer the question (`fit`, of 1), no others than those that do it about as well as the first one.
 pub(super) fn choose(task: Task<'_>) -> Result<Next, KitError> {
     let entry = task.entry()?;
     let wanted = entry
@@ -146,10 +149,16 @@ pub(super) fn choose(task: Task<'_>) -> Result<Next, KitError> {
         .and_then(Value::as_str)
         .unwrap_or_default();
     let claims = task.reads("claims").and_then(Value::as_array);
-    let fits = |claim: &&Value| claim.get("verdict").and_then(Value::as_str) == Some(wanted);
+    let has = |claim: &&Value| claim.get("verdict").and_then(Value::as_str) == Some(wanted);
+    let claims: Vec<&Value> = claims.into_iter().flatten().filter(has).collect();
+    let fit = |claim: &Value| claim.get("fit").and_then(Value::as_f64);
+    let best = claims.first().and_then(|claim| fit(claim));
+    let fits = |claim: &&Value| match (fit(claim), best) {
+        (Some(fit), Some(best)) => fit >= CHOSEN * best,
+        _ => true,
+    };
     let ids = claims
         .into_iter()
-        .flatten()
         .filter(fits)
         .filter_map(|claim| claim.get("id").cloned());
     let chosen: Vec<Value> = ids.take(number(entry, "most", 3)).collect();

@@ -1,5 +1,6 @@
 //! What of a journal is told of a task as it goes: the same to a stream and to those that are pushed to.
 
+use super::chain::GoesOn;
 use super::task::{self, REPLY, Seen};
 use crate::problem::Problem;
 use crate::runs::Found;
@@ -13,6 +14,8 @@ use std::sync::Arc;
 pub struct Feed {
     server: Arc<Server>,
     found: Found,
+    /// The id of the task; another one than the run's where it goes on with one.
+    task: String,
     /// As it was told last.
     state: TaskState,
     /// Messages that were told.
@@ -38,6 +41,7 @@ impl Feed {
     pub fn new(server: &Arc<Server>, found: Found) -> Feed {
         Feed {
             server: Arc::clone(server),
+            task: found.run.clone(),
             found,
             state: TaskState::Submitted,
             said: 0,
@@ -49,6 +53,7 @@ impl Feed {
     /// From where a task was seen on.
     pub fn after(server: &Arc<Server>, found: Found, seen: &Seen) -> Feed {
         Feed {
+            task: seen.task.id.clone(),
             state: seen.task.status.state,
             said: seen.said,
             read_to: seen.last,
@@ -65,6 +70,11 @@ impl Feed {
         self.read_to = record.seq;
         if matches!(record.event, Event::ActivationStarted { .. }) {
             self.rests = None;
+        }
+        if let Event::RunStarted { input, .. } = &record.event
+            && let Some(goes_on) = GoesOn::of(input)
+        {
+            self.task = goes_on.task;
         }
         Ok(match &record.event {
             Event::Said {
@@ -142,7 +152,7 @@ impl Feed {
     fn artifact(&self, artifact: Artifact, append: bool) -> StreamResponse {
         let last_chunk = artifact.artifact_id != REPLY;
         StreamResponse::ArtifactUpdate(ArtifactUpdate {
-            task_id: self.found.run.clone(),
+            task_id: self.task.clone(),
             context_id: self.found.key.conversation.clone(),
             artifact,
             append,
@@ -152,7 +162,7 @@ impl Feed {
 
     fn status(&self, status: Status, metadata: Option<Map<String, Value>>) -> StreamResponse {
         StreamResponse::StatusUpdate(StatusUpdate {
-            task_id: self.found.run.clone(),
+            task_id: self.task.clone(),
             context_id: self.found.key.conversation.clone(),
             status,
             metadata,

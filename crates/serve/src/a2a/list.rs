@@ -10,6 +10,7 @@ use crate::server::{ServedPack, Server};
 use agentctl_a2a::{Fault, ListTasks, Task, TaskList, TaskState};
 use agentctl_sessions::{RunOf, RunsOf};
 use jiff::Timestamp;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 const PAGE: i64 = 50;
@@ -87,19 +88,23 @@ pub async fn list(
     let rows = rows(server, ask, pack, request.context_id.as_deref()).await?;
     let (mut total, mut tasks, mut next) = (0, Vec::new(), None);
     let mut looked_at = 0;
+    // Of a pack that waits for messages several turns may be one task: the last of them tells how it stands.
+    let mut seen_before: HashSet<String> = HashSet::new();
+    let many = pack.pack.manifest.channels.a2a.may_wait();
     for row in rows {
         let is_after = after.as_ref().is_none_or(|after| is_behind(&row, after));
-        let reads = wanted.filters() || (is_after && tasks.len() < wanted.size);
+        let reads = many || wanted.filters() || (is_after && tasks.len() < wanted.size);
         let seen = match reads && looked_at < LOOKED_AT {
             true => {
                 looked_at += 1;
                 // What cannot be read any more is no task.
                 match task::look(server, &found(pack, &row)).await {
+                    Ok(seen) if many && !seen_before.insert(seen.task.id.clone()) => continue,
                     Ok(seen) if wanted.takes(&seen.task) => Some(seen),
                     _ => continue,
                 }
             }
-            false if wanted.filters() => break,
+            false if many || wanted.filters() => break,
             false => None,
         };
         total += 1;

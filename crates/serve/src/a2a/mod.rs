@@ -2,6 +2,7 @@
 //! conversation: nothing is kept of either but what the journal and the conversation hold, and `task` says how a run stands as a task.
 
 mod card;
+mod chain;
 mod envelope;
 mod feed;
 mod list;
@@ -124,12 +125,27 @@ pub async fn serve(
             server.pack(ask, &first)?
         }
     };
+    // As it was called, so that what is said of other doors names those of the same agent.
+    let at = match place.agent {
+        Some(name) => format!("/agents/{name}"),
+        None => String::new(),
+    };
     match place.door {
-        Door::Rpc if method == Method::POST => rpc::answer(server, ask, &pack, query, body).await,
+        Door::Rpc if method == Method::POST => {
+            rpc::answer(server, ask, &pack, (&at, query), body).await
+        }
         Door::Rpc => Err(crate::router::not_this("POST")),
-        Door::Rest(path) => Ok(rest::answer(server, ask, &pack, (method, path, query), body).await),
+        Door::Rest(path) => {
+            let asked = rest::Asked {
+                at: &at,
+                method,
+                path,
+                query,
+            };
+            Ok(rest::answer(server, ask, &pack, asked, body).await)
+        }
         Door::Message if method == Method::POST => {
-            Ok(envelope::message(server, ask, &pack, body).await)
+            Ok(envelope::message(server, ask, &pack, &at, body).await)
         }
         Door::Message => Err(crate::router::not_this("POST")),
         Door::Status if method == Method::GET => {
@@ -182,7 +198,12 @@ fn speaks(server: &Server, ask: &Ask, query: &str) -> Result<Spoken, Fault> {
 async fn find(server: &Server, ask: &Ask, pack: &ServedPack, id: &str) -> Result<Found, Refused> {
     let none = || Fault::new(Kind::TaskNotFound, "there is no such task").with("taskId", id);
     match runs::find(server, ask, id).await {
-        Ok(found) if found.key.pack == pack.pack.manifest.name => Ok(found),
+        Ok(found) if found.key.pack == pack.pack.manifest.name => {
+            match pack.pack.manifest.channels.a2a.may_wait() {
+                true => Ok(chain::last(server, found).await?),
+                false => Ok(found),
+            }
+        }
         Ok(_) => Err(none().into()),
         Err(problem) if problem.status == hyper::StatusCode::NOT_FOUND => Err(none().into()),
         Err(problem) => Err(problem.into()),
@@ -213,7 +234,16 @@ async fn cancel(
 ) -> Result<(Found, Seen), Refused> {
     ask.may(May::Cancel)?;
     let found = find(server, ask, pack, id).await?;
-    if !is_over(server, &found).await? {
+    let seen = task::look(server, &found).await?;
+    if seen.waits_for_a_message {
+        return Err(Fault::new(
+            Kind::TaskNotCancelable,
+            "nothing of the task is under way: it waits for your next message, and needs none",
+        )
+        .with("taskId", id)
+        .into());
+    }
+    if !seen.is_over() {
         end(server, ask, &found).await?;
     }
     let seen = task::look(server, &found).await?;
@@ -263,11 +293,11 @@ async fn subscribe(
     id: &str,
 ) -> Result<(Found, Seen), Refused> {
     let (found, seen) = get(server, ask, pack, id, None).await?;
-    match seen.task.status.state.is_terminal() {
+    match seen.is_over() {
         false => Ok((found, seen)),
         true => Err(Fault::new(
             Kind::UnsupportedOperation,
-            "the task is at its end, there is nothing more to tell: GetTask gives all of it",
+            "nothing of the task is under way, so there is nothing more to tell: GetTask gives all of it",
         )
         .with("taskId", id)
         .into()),

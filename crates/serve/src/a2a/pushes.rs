@@ -7,12 +7,15 @@ use crate::clients::May;
 use crate::problem::Problem;
 use crate::push::{self, Form, Outbox, Target, Wanted};
 use crate::server::{ServedPack, Server};
-use agentctl_a2a::{Fault, Kind, PushAuthentication, PushConfig, PushList, PushOf};
+use agentctl_a2a::{Fault, Kind, PushAuthentication, PushConfig, PushList, PushOf, PushesOf};
 use agentctl_sessions::Push;
 use std::sync::Arc;
 
 /// So many receivers a task has.
 const MOST: usize = 8;
+/// So many of them are told at once, where the client does not say how many; and at most.
+const PAGE: i64 = 50;
+const MOST_OF_A_PAGE: usize = 100;
 /// The longest name of one, in characters.
 const MAX_NAME: usize = 200;
 
@@ -57,7 +60,7 @@ pub async fn create(
         return Err(Fault::field("taskId", why).into());
     }
     let seen = task::look(server, &found).await?;
-    let ended = seen.task.status.state.is_terminal();
+    let ended = seen.is_over();
     push::keep(server, outbox, &found, &wanted, (seen.last, ended)).await?;
     Ok(shown(&found.run, &wanted.name, &wanted.target))
 }
@@ -84,15 +87,32 @@ pub async fn list(
     server: &Server,
     ask: &Ask,
     pack: &ServedPack,
-    task: &str,
+    of: &PushesOf,
 ) -> Result<PushList, Refused> {
-    let all = kept(server, ask, pack, (task, May::Read)).await?;
-    let configs = all.iter();
+    let size = of.page_size.filter(|size| *size != 0).unwrap_or(PAGE);
+    let size = match usize::try_from(size) {
+        Ok(size) if size <= MOST_OF_A_PAGE => size,
+        _ => {
+            let why = format!("is 1 to {MOST_OF_A_PAGE}, not {size}");
+            return Err(Fault::field("pageSize", why).into());
+        }
+    };
+    let task = &of.task_id;
+    let mut all = kept(server, ask, pack, (task, May::Read)).await?;
+    all.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
+    // A token is the name of the last one of a page: which of them are deleted meanwhile does not matter.
+    if let Some(last) = of.page_token.as_deref().filter(|token| !token.is_empty()) {
+        all.retain(|(push, _)| push.name.as_str() > last);
+    }
+    let more = all.len() > size;
+    all.truncate(size);
+    let last = all.last().filter(|_| more);
     Ok(PushList {
-        configs: configs
-            .map(|(push, t)| shown(task, &push.name, t))
+        next_page_token: last.map_or_else(String::new, |(push, _)| push.name.clone()),
+        configs: all
+            .iter()
+            .map(|(push, target)| shown(task, &push.name, target))
             .collect(),
-        next_page_token: String::new(),
     })
 }
 

@@ -2,12 +2,16 @@
 //! text says one and its proto the other.
 
 use super::refused::Refused;
-use super::{Spoken, cancel, extended_card, get, list, pushes, send, speaks, stream, subscribe};
+use super::{
+    Spoken, cancel, envelope, extended_card, get, list, pushes, send, speaks, stream, subscribe,
+};
 use crate::answer::{Answer, whole};
 use crate::ask::Ask;
 use crate::router::named;
 use crate::server::{ServedPack, Server};
-use agentctl_a2a::{Fault, Kind, ListTasks, MEDIA_TYPE, PushConfig, PushOf, SendMessage, VERSION};
+use agentctl_a2a::{
+    Fault, Kind, ListTasks, MEDIA_TYPE, PushConfig, PushOf, PushesOf, SendMessage, VERSION,
+};
 use hyper::body::Incoming;
 use hyper::header::{HeaderValue, RETRY_AFTER};
 use hyper::{Method, StatusCode};
@@ -16,15 +20,26 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
+/// What is asked for.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The agent's address.
+    pub at: &'a str,
+    pub method: &'a Method,
+    /// What comes after the base.
+    pub path: &'a str,
+    pub query: &'a str,
+}
+
 pub async fn answer(
     server: &Arc<Server>,
     ask: &Ask,
     pack: &Arc<ServedPack>,
-    (method, path, query): (&Method, &str, &str),
+    asked: Asked<'_>,
     body: Incoming,
 ) -> Answer {
-    let done = match speaks(server, ask, query) {
-        Ok(Spoken::V1) => perform(server, ask, pack, (method, path, query), body).await,
+    let done = match speaks(server, ask, asked.query) {
+        Ok(Spoken::V1) => perform(server, ask, pack, asked, body).await,
         Ok(Spoken::V0_3) => {
             let why = format!("A2A 0.3 is spoken over JSON-RPC only, here it is {VERSION}");
             Err(Fault::new(Kind::VersionNotSupported, why).into())
@@ -61,9 +76,15 @@ async fn perform(
     server: &Arc<Server>,
     ask: &Ask,
     pack: &Arc<ServedPack>,
-    (method, path, query): (&Method, &str, &str),
+    asked: Asked<'_>,
     body: Incoming,
 ) -> Result<Answer, Refused> {
+    let Asked {
+        at,
+        method,
+        path,
+        query,
+    } = asked;
     let (tenant, path) = match path.split_once('/') {
         Some((first, rest)) if !FIRST.contains(&first) => (Some(first), rest),
         _ => (None, path),
@@ -72,13 +93,13 @@ async fn perform(
     let (get_, post) = (method == Method::GET, method == Method::POST);
     match parts.as_slice() {
         ["message:send"] if post => {
-            let request: SendMessage = typed(ask, body).await?;
+            let request: SendMessage = typed(ask, at, body).await?;
             let tenant = tenant.or(request.tenant.as_deref());
             let (found, seen) = send::send(server, ask, pack, &request, tenant).await?;
             one(&json!({"task": seen.task}), Some(&found.run))
         }
         ["message:stream"] if post => {
-            let request: SendMessage = typed(ask, body).await?;
+            let request: SendMessage = typed(ask, at, body).await?;
             let tenant = tenant.or(request.tenant.as_deref());
             let begun = send::begin(server, ask, pack, &request, tenant, false).await;
             let (found, seen) = begun?;
@@ -114,12 +135,18 @@ async fn perform(
             _ => Err(unknown(method, path)),
         },
         ["tasks", task, "pushNotificationConfigs"] if post => {
-            let mut config: PushConfig = typed(ask, body).await?;
+            let mut config: PushConfig = typed(ask, at, body).await?;
             config.task_id = Some((*task).to_owned());
             one(&pushes::create(server, ask, pack, &config).await?, None)
         }
         ["tasks", task, "pushNotificationConfigs"] if get_ => {
-            one(&pushes::list(server, ask, pack, task).await?, None)
+            let listed = listed(query)?;
+            let of = PushesOf {
+                task_id: (*task).to_owned(),
+                page_size: listed.page_size,
+                page_token: listed.page_token,
+            };
+            one(&pushes::list(server, ask, pack, &of).await?, None)
         }
         ["tasks", task, "pushNotificationConfigs", id] if get_ => {
             let of = receiver(task, id);
@@ -152,12 +179,20 @@ fn receiver(task: &str, id: &str) -> PushOf {
     }
 }
 
-async fn typed<T: DeserializeOwned>(ask: &Ask, body: Incoming) -> Result<T, Refused> {
+async fn typed<T: DeserializeOwned>(ask: &Ask, at: &str, body: Incoming) -> Result<T, Refused> {
     let (_, read) = ask
         .value_of(body, &["application/json", MEDIA_TYPE])
         .await?;
-    serde_json::from_value(read)
-        .map_err(|e| Fault::new(Kind::InvalidParams, format!("the body does not fit: {e}")).into())
+    if envelope::is_one(&read) {
+        return Err(envelope::astray(at).into());
+    }
+    if read.get("jsonrpc").is_some() {
+        let told = format!(
+            "this is a call of JSON-RPC, here a message is the body itself: POST the call to {at}/a2a"
+        );
+        return Err(Fault::new(Kind::Http(StatusCode::BAD_REQUEST.as_u16()), told).into());
+    }
+    serde_json::from_value(read).map_err(|e| Fault::unread("body", &e.to_string()).into())
 }
 
 /// The parameters of a GET, read as the fields that they are called.
@@ -179,5 +214,5 @@ fn listed(query: &str) -> Result<ListTasks, Fault> {
         fields.insert(key.into_owned(), field);
     }
     serde_json::from_value(Value::Object(fields))
-        .map_err(|e| Fault::new(Kind::InvalidParams, format!("the query does not fit: {e}")))
+        .map_err(|e| Fault::unread("query", &e.to_string()))
 }

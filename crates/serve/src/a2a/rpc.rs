@@ -32,7 +32,7 @@ pub async fn answer(
     server: &Arc<Server>,
     ask: &Ask,
     pack: &Arc<ServedPack>,
-    query: &str,
+    (at, query): (&str, &str),
     body: Incoming,
 ) -> Result<Answer, Problem> {
     let read = match ask.value(body).await {
@@ -46,7 +46,7 @@ pub async fn answer(
         }
     };
     if envelope::is_one(&read) {
-        return Ok(refusal(&Value::Null, &envelope::astray().into()));
+        return Ok(refusal(&Value::Null, &envelope::astray(at).into()));
     }
     let (id, method, params) = match call(read) {
         Ok(call) => call,
@@ -110,12 +110,8 @@ fn call(read: Value) -> Result<Call, (Value, Fault)> {
 }
 
 fn typed<T: DeserializeOwned>(params: Map<String, Value>) -> Result<T, Fault> {
-    serde_json::from_value(Value::Object(params)).map_err(|e| {
-        Fault::new(
-            Kind::InvalidParams,
-            format!("the parameters do not fit: {e}"),
-        )
-    })
+    serde_json::from_value(Value::Object(params))
+        .map_err(|e| Fault::unread("params", &e.to_string()))
 }
 
 fn one(result: &impl Serialize, found: Option<Found>) -> Result<Done, Refused> {
@@ -200,8 +196,8 @@ async fn perform(
             one(&pushes::get(server, ask, pack, &of).await?, None)
         }
         "ListTaskPushNotificationConfigs" => {
-            let PushesOf { task_id } = typed(params)?;
-            one(&pushes::list(server, ask, pack, &task_id).await?, None)
+            let of: PushesOf = typed(params)?;
+            one(&pushes::list(server, ask, pack, &of).await?, None)
         }
         "DeleteTaskPushNotificationConfig" => {
             pushes::delete(server, ask, pack, &typed::<PushOf>(params)?).await?;

@@ -2,7 +2,7 @@
 
 use super::refused::Refused;
 use super::task;
-use super::{find, task::Seen};
+use super::{chain, find, task::Seen};
 use crate::ask::Ask;
 use crate::once::Once;
 use crate::places::Priority;
@@ -13,6 +13,7 @@ use agentctl_a2a::{Content, Fault, Kind, Message, Role, SendMessage};
 use agentctl_sessions::SessionKey;
 use agentctl_turns::Submit;
 use serde_json::{Map, Value, json};
+use std::sync::Arc;
 
 /// What can be sent, and what comes back.
 pub const MODES: [&str; 2] = ["text/plain", "application/json"];
@@ -35,7 +36,7 @@ pub struct Said {
 pub async fn read(
     server: &Server,
     ask: &Ask,
-    pack: &ServedPack,
+    pack: &Arc<ServedPack>,
     (request, once): (&SendMessage, &Once),
     tenant: Option<&str>,
 ) -> Result<Said, Refused> {
@@ -55,6 +56,12 @@ pub async fn read(
             ask.key(name, tenant, None, context.unwrap_or(&new))?
         }
     };
+    // A message for a task that waits for one, or for its conversation, goes on with it.
+    let goes_on = match (&to, context) {
+        (Some((found, seen)), _) => chain::going_on(found, seen),
+        (None, Some(_)) => chain::waiting(server, pack, &key).await?,
+        (None, None) => None,
+    };
     let question = |(_, seen): &(Found, Seen)| seen.question.clone();
     let asked = to.as_ref().and_then(question);
     let last = to.as_ref().map_or(0, |(_, seen)| seen.last);
@@ -66,11 +73,17 @@ pub async fn read(
         }
         _ => None,
     };
+    let mut input = input(pack, message, &text, data)?;
+    if let Some(goes_on) = &goes_on {
+        input.insert(chain::GOES_ON.to_owned(), goes_on.told());
+    }
+    let open = filled(message.task_id.as_ref()).filter(|_| goes_on.is_none());
     let submit = Submit {
-        input: input(pack, message, &text, data)?,
+        input,
         message: Some(text),
         request: Some(once.id.clone()),
-        to: filled(message.task_id.as_ref()).map(str::to_owned),
+        to: open.map(str::to_owned),
+        heard: Some(message.message_id.clone()),
     };
     Ok(Said {
         key,
@@ -90,6 +103,11 @@ pub fn once(ask: &Ask, pack: &ServedPack, message: &Message) -> Result<Once, Fau
     Ok(Once::named(ask, &door(pack), &message.message_id, &raw))
 }
 
+/// The same of a message of another form: its id, and all that it says.
+pub fn once_of(ask: &Ask, pack: &ServedPack, id: &str, said: &str) -> Once {
+    Once::named(ask, &door(pack), id, said.as_bytes())
+}
+
 /// What a message of this client with this id is kept under.
 pub fn id_of(ask: &Ask, pack: &ServedPack, message: &str) -> String {
     Once::named(ask, &door(pack), message, b"").id
@@ -107,7 +125,7 @@ fn filled(text: Option<&String>) -> Option<&str> {
     text.map(String::as_str).filter(|text| !text.is_empty())
 }
 
-fn fits(message: &Message) -> Result<(), Fault> {
+pub fn fits(message: &Message) -> Result<(), Fault> {
     let length = message.message_id.chars().count();
     if length == 0 || length > MAX_ID {
         let why = format!("has 1 to {MAX_ID} characters, and names this message alone");

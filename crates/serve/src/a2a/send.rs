@@ -213,5 +213,11 @@ async fn answer(
     let Some((found, question, value)) = said.answers else {
         return Err(crate::once::broke_off());
     };
-    runs::give(server, &found, (&question, value, false), Some(started)).await
+    let given = runs::Given {
+        question,
+        value,
+        approves: false,
+        heard: said.submit.heard,
+    };
+    runs::give(server, &found, given, Some(started)).await
 }

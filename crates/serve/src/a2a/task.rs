@@ -1,6 +1,7 @@
 //! A run as a task. The journal is read each time: how a run stands there is the one source of a task's state, artifacts and history,
 //! and `state` the one place that says which standing is which state.
 
+use super::chain::GoesOn;
 use crate::files::Attached;
 use crate::problem::Problem;
 use crate::runs::Found;
@@ -29,9 +30,16 @@ pub struct Seen {
     pub said: usize,
     /// The id of the question whose answer it waits for; an approval is none.
     pub question: Option<String>,
+    /// Its run is at its end, and the pack waits for the next message.
+    pub waits_for_a_message: bool,
 }
 
 impl Seen {
+    /// Whether its run tells nothing more.
+    pub fn is_over(&self) -> bool {
+        self.waits_for_a_message || self.task.status.state.is_terminal()
+    }
+
     /// Keeps so many of the last messages; None: all.
     pub fn keep_history(&mut self, most: Option<usize>) {
         if let Some(most) = most {
@@ -92,18 +100,23 @@ struct Read {
     history: Vec<Message>,
     /// The question that was asked last is an approval.
     approval: bool,
+    /// What the client called the message that comes next.
+    heard: Option<String>,
+    goes_on: Option<GoesOn>,
 }
 
 impl Read {
     fn take(&mut self, record: &Record, run: &str) {
         self.last = record.seq;
         let mut turn = |role, part: Part| {
-            let id = format!("{run}-{}", record.seq);
+            let heard = self.heard.take().filter(|_| role == Role::User);
+            let id = heard.unwrap_or_else(|| format!("{run}-{}", record.seq));
             self.history.push(Message::new(id, role, vec![part]));
         };
         match &record.event {
             Event::RunStarted { input, .. } => {
                 let said = input.get("message").and_then(Value::as_str);
+                self.goes_on = GoesOn::of(input);
                 turn(Role::User, Part::text(said.unwrap_or_default()));
                 self.at.clone_from(&record.at);
             }
@@ -120,7 +133,12 @@ impl Read {
                 self.at.clone_from(&record.at);
             }
             Event::Said { .. } => self.said += 1,
-            Event::ActivationStarted { .. } => {
+            Event::ActivationStarted { heard, .. } => {
+                // Of the message that began it, or of the answer that follows.
+                match (heard, self.history.as_mut_slice()) {
+                    (Some(heard), [first]) => first.message_id.clone_from(heard),
+                    (heard, _) => self.heard.clone_from(heard),
+                }
                 self.rests = None;
                 self.at.clone_from(&record.at);
             }
@@ -164,7 +182,21 @@ pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
     let attached = server.attached_to(&found.pack, &found.key, said).await?;
     let question = report.questions.first();
     let state = state(read.stands(question));
+    let waits = state == TaskState::Completed && waits(server, found, &report).await?;
+    let state = match waits {
+        true => TaskState::InputRequired,
+        false => state,
+    };
     let told = match (question, state) {
+        (None, TaskState::InputRequired) => {
+            let text = said.last().map_or("", |reply| reply.text.as_str());
+            Some(vec![
+                Part::text(text),
+                Part::data(json!({
+                    "run_id": found.run, "question": {"id": REPLY, "text": text}, "expects": Expects::Answer
+                })),
+            ])
+        }
         (Some(question), TaskState::InputRequired | TaskState::AuthRequired) => Some(vec![
             Part::text(asked(question, expects(question), &found.run)),
             Part::data(json!({
@@ -176,15 +208,21 @@ pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
         }
         _ => None,
     };
+    let id = read
+        .goes_on
+        .as_ref()
+        .map_or(&found.run, |goes_on| &goes_on.task);
     let of_task = |mut message: Message| {
         message.context_id = Some(found.key.conversation.clone());
-        message.task_id = Some(found.run.clone());
+        message.task_id = Some(id.clone());
         message
     };
-    let id = format!("{}-status-{}", found.run, read.last);
-    let message = told.map(|parts| of_task(Message::new(id, Role::Agent, parts)));
+    let before = said_before(found, read.goes_on.as_ref())?;
+    let history = before.into_iter().chain(read.history);
+    let of_status = format!("{}-status-{}", found.run, read.last);
+    let message = told.map(|parts| of_task(Message::new(of_status, Role::Agent, parts)));
     let task = Task {
-        id: found.run.clone(),
+        id: id.clone(),
         context_id: found.key.conversation.clone(),
         status: Status {
             state,
@@ -192,7 +230,7 @@ pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
             timestamp: read.at,
         },
         artifacts: artifacts(&report, &attached),
-        history: read.history.into_iter().map(of_task).collect(),
+        history: history.map(of_task).collect(),
         metadata: None,
     };
     Ok(Seen {
@@ -202,7 +240,34 @@ pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
         question: question
             .filter(|question| question.approves.is_none())
             .map(|question| question.id.clone()),
+        waits_for_a_message: waits,
     })
+}
+
+/// Whether the pack waits for the next message: it says so, and none has come since.
+async fn waits(server: &Server, found: &Found, report: &RunReport) -> Result<bool, Problem> {
+    let channel = &found.pack.pack.manifest.channels.a2a;
+    if !channel.may_wait() || !channel.waits(&report.state) {
+        return Ok(false);
+    }
+    let session = server.sessions.load(&found.key).await?;
+    Ok(session.open_run.is_none() && session.last_run.as_ref() == Some(&found.run))
+}
+
+/// What was said in the turns of the task before, at most so many of them.
+fn said_before(found: &Found, goes_on: Option<&GoesOn>) -> Result<Vec<Message>, Problem> {
+    const TURNS: usize = 100;
+    let mut turns = Vec::new();
+    let mut next = goes_on.map(|goes_on| goes_on.after.clone());
+    while let Some(run) = next.take().filter(|_| turns.len() < TURNS) {
+        let mut read = Read::default();
+        let mut each = |record: &Record| read.take(record, &run);
+        let shown = run::show(&found.pack.project, &found.pack.pack, &run, &mut each);
+        shown.map_err(|e| Problem::from(TurnError::from(e)))?;
+        next = read.goes_on.map(|goes_on| goes_on.after);
+        turns.push(read.history);
+    }
+    Ok(turns.into_iter().rev().flatten().collect())
 }
 
 fn artifacts(report: &RunReport, attached: &Attached) -> Vec<Artifact> {

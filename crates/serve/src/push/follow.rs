@@ -122,7 +122,7 @@ impl Follower {
                 return Err(Over);
             }
         };
-        let (at, ends) = (feed.read_to(), seen.task.status.state.is_terminal());
+        let (at, ends) = (feed.read_to(), seen.is_over());
         let events = match &self.target.form {
             Form::Events => feed.rests(*seen),
             Form::Envelope(to) => {
@@ -137,6 +137,7 @@ impl Follower {
     async fn tell(&mut self, events: &[impl Serialize], at: u64, ends: bool) -> Result<(), Over> {
         for event in events {
             let body = serde_json::to_string(event).map_err(|_| Over)?;
+            let body = self.server.paths.shortened(&body).unwrap_or(body);
             self.deliver(body).await?;
         }
         self.push.told = i64::try_from(at).map_err(|_| Over)?;

@@ -1,6 +1,6 @@
 //! Other agents at the doors of A2A 1.0: cards, messages, tasks, and what is refused.
 
-use super::support::{Desk, Got, OTHER, TOKEN, client, may, two};
+use super::support::{Desk, Got, LONG, MANIFEST, OTHER, TOKEN, client, may, two};
 use agentctl_serve::{How, May};
 use serde_json::{Value, json};
 
@@ -108,6 +108,7 @@ async fn a_message_becomes_a_task_that_is_at_its_end_with_what_was_said() {
             "parts": [{"text": "You said: hello"}, {"data": {"before": 0}, "mediaType": "application/json"}]}])
     );
     assert_eq!(task["history"][0]["parts"], json!([{"text": "hello"}]));
+    assert_eq!(task["history"][0]["messageId"], "m-1");
     let again = rpc(&desk, "GetTask", json!({"id": task["id"]})).await;
     assert_eq!(again["result"], task);
     // The context is the conversation: what comes next in it knows what was said.
@@ -161,7 +162,12 @@ async fn a_question_is_answered_in_its_task() {
     );
     let done = sent(&desk, &answer("m-5", json!({"data": {"colour": "blue"}}))).await;
     assert_eq!((state(&done), &done["id"]), ("COMPLETED", &task["id"]));
-    assert_eq!(done["history"].as_array().unwrap().len(), 3, "{done}");
+    let history = done["history"].as_array().unwrap();
+    assert_eq!(history.len(), 3, "{done}");
+    assert_eq!(
+        (&history[0]["messageId"], &history[2]["messageId"]),
+        (&json!("m-1"), &json!("m-5"))
+    );
     // At its end it takes no more.
     let late = rpc(
         &desk,
@@ -169,6 +175,47 @@ async fn a_question_is_answered_in_its_task() {
         json!({"message": answer("m-6", json!({"text": "red"}))}),
     );
     assert_eq!(code(&late.await), (-32004, "UNSUPPORTED_OPERATION"));
+}
+
+#[tokio::test]
+async fn a_task_goes_on_with_each_message_while_its_pack_waits_for_one() {
+    let waits = "  a2a:\n    waits: state.mode == 'ASKS'\n";
+    let manifest = MANIFEST.replace("  a2a:\n", waits);
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let desk = Desk::of(Box::leak(manifest.into_boxed_str()), folder, two(), |_| {}).await;
+    let first = sent(&desk, &message("m-1", "order tea")).await;
+    assert_eq!(state(&first), "INPUT_REQUIRED", "{first}");
+    let asked = &first["status"]["message"]["parts"];
+    assert_eq!(asked[0]["text"], "You said: order tea");
+    let (id, context) = (first["id"].clone(), first["contextId"].clone());
+    // Nothing of it is under way.
+    for (method, expected) in [("CancelTask", -32002), ("SubscribeToTask", -32004)] {
+        let refused = rpc(&desk, method, json!({"id": id})).await;
+        assert_eq!(refused["error"]["code"], expected, "{refused}");
+    }
+    let mut next = message("m-2", "order cake");
+    next["taskId"] = id.clone();
+    let second = sent(&desk, &next).await;
+    assert_eq!((state(&second), &second["id"]), ("INPUT_REQUIRED", &id));
+    // What comes to its conversation alone is for it, too.
+    let mut last = message("m-3", "that is all");
+    last["contextId"] = context;
+    let done = sent(&desk, &last).await;
+    assert_eq!((state(&done), &done["id"]), ("COMPLETED", &id));
+    let said = done["history"].as_array().unwrap().iter();
+    let said: Vec<&str> = said.map(|m| m["messageId"].as_str().unwrap()).collect();
+    assert_eq!(said, ["m-1", "m-2", "m-3"]);
+    assert_eq!(
+        rpc(&desk, "GetTask", json!({"id": id})).await["result"],
+        done
+    );
+    let listed = rpc(&desk, "ListTasks", json!({})).await["result"].clone();
+    assert_eq!(listed["tasks"].as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed["totalSize"], 1);
+    let mut late = message("m-4", "order more");
+    late["taskId"] = id;
+    let late = rpc(&desk, "SendMessage", json!({"message": late})).await;
+    assert_eq!(code(&late), (-32004, "UNSUPPORTED_OPERATION"));
 }
 
 #[tokio::test]
@@ -221,6 +268,44 @@ async fn a_cancelled_task_stays_cancelled_and_an_ended_one_cannot_be() {
     desk.model.asked.acquire().await.unwrap().forget();
     let cancelled = rpc(&desk, "CancelTask", json!({"id": working["id"]})).await;
     assert_eq!(state(&cancelled["result"]), "CANCELED");
+}
+
+#[tokio::test]
+async fn a_task_is_cancelled_in_the_middle_of_a_call_that_never_answers() {
+    let desk = Desk::open().await;
+    let now =
+        json!({"message": message("m-1", "mail"), "configuration": {"returnImmediately": true}});
+    let working = rpc(&desk, "SendMessage", now).await["result"]["task"].clone();
+    while desk.sent.lock().unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let cancel = rpc(&desk, "CancelTask", json!({"id": working["id"]}));
+    let cancelled = tokio::time::timeout(LONG, cancel).await.unwrap();
+    assert_eq!(state(&cancelled["result"]), "CANCELED");
+}
+
+#[tokio::test]
+async fn where_the_server_keeps_things_is_told_to_nobody() {
+    let folder = std::sync::Arc::new(tempfile::tempdir().unwrap());
+    let desk = Desk::again(std::sync::Arc::clone(&folder), two(), |_| {}).await;
+    let real = folder.path().canonicalize().unwrap();
+    let runs = real.join("memory/runs");
+    // No run can be kept any more.
+    if runs.exists() {
+        std::fs::remove_dir_all(&runs).unwrap();
+    }
+    std::fs::write(&runs, "").unwrap();
+    let call = json!({"message": message("m-1", "hello")});
+    let faulty = rpc(&desk, "SendMessage", call).await.to_string();
+    let body = json!({"message": message("m-2", "hello")}).to_string();
+    let rest = rest(&desk, "POST", "message:send", body.as_bytes()).await;
+    let hook = json!({"from": {"id": "u"}, "conversation": "c", "text": "hello"});
+    let hook = desk.post("/hooks/desk", &hook).await;
+    let envelope = super::envelope::post(&desk, &super::envelope::envelope("m-3", "hello")).await;
+    for told in [&faulty, &rest.text, &hook.text, &envelope.text] {
+        assert!(told.contains("memory/runs"), "{told}");
+        assert!(!told.contains(real.to_str().unwrap()), "{told}");
+    }
 }
 
 #[tokio::test]

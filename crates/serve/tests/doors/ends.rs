@@ -58,6 +58,16 @@ async fn a_turn_over_its_time_is_cancelled_and_the_conversation_goes_on() {
 }
 
 #[tokio::test]
+async fn a_turn_over_its_time_does_not_wait_for_a_call_that_never_answers() {
+    let desk = Desk::with(two(), |limits| limits.turn_timeout = Duration::from_secs(1)).await;
+    let mut body = slow("c");
+    body["text"] = json!("mail");
+    let got = tokio::time::timeout(LONG, desk.post("/hooks/desk", &body)).await;
+    let got = got.unwrap();
+    assert_eq!(got.status, 504, "{got:?}");
+}
+
+#[tokio::test]
 async fn a_server_that_ends_answers_what_is_under_way_and_takes_nothing_new() {
     let mut desk = Desk::open().await;
     let bearer = format!("Bearer {TOKEN}");

@@ -1,7 +1,7 @@
 //! The envelope of seed systems at its doors.
 
-use super::agents::{HEADERS, message, rpc};
-use super::support::{Desk, Got};
+use super::agents::{HEADERS, message, rpc, state};
+use super::support::{Desk, Got, LONG};
 use agentctl_engine::flow::Schema;
 use serde_json::{Value, json};
 
@@ -48,8 +48,18 @@ async fn a_task_is_answered_with_results_and_the_same_id_with_the_same() {
     // It is a task as any other.
     let task = rpc(&desk, "GetTask", json!({"id": payload["task_id"]})).await;
     assert_eq!(task["result"]["contextId"], payload["context_id"]);
-    let other = told(&desk, &envelope("m-1", "else"), "response:error").await;
-    assert_eq!(other["reason"], "invalid_message");
+    // Whatever of it is other than before, it is another message.
+    let mut kind = body.clone();
+    kind["type"] = json!("request:orchestrator:task");
+    let mut sender = body.clone();
+    sender["sender"] = json!("somebody");
+    for other in [envelope("m-1", "else"), kind, sender] {
+        let got = post(&desk, &other).await.json();
+        assert_eq!(got["payload"]["reason"], "invalid_message", "{got}");
+    }
+    let mut later = body.clone();
+    later["timestamp"] = json!("2026-01-31T12:00:05Z");
+    assert_eq!(post(&desk, &later).await.text, first.text);
     // A conversation is gone on with by its name.
     let mut next = envelope("m-2", "more");
     next["metadata"]["context_id"] = payload["context_id"].clone();
@@ -149,18 +159,32 @@ async fn what_is_refused_says_why_and_the_right_place() {
             "{payload}"
         );
     }
+    // What belongs to another door of the same agent is told which.
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": {"message": message("a", "a")}});
-    let astray = post(&desk, &call).await;
-    assert_eq!(astray.status, 400);
-    assert!(astray.text.contains("POST it to /a2a,"), "{astray:?}");
-    let astray = desk
-        .post_as(&HEADERS, "/a2a", &envelope("m", "hello"))
-        .await;
-    assert_eq!(astray.status, 400);
-    assert!(
-        astray.text.contains("POST it to /a2a/message"),
-        "{astray:?}"
-    );
+    for (door, body, right) in [
+        ("/a2a/message", &call, " /a2a\""),
+        ("/agents/desk/a2a/message", &call, " /agents/desk/a2a\""),
+        ("/a2a", &envelope("m", "hello"), " /a2a/message\""),
+        (
+            "/agents/desk/a2a",
+            &envelope("m", "hello"),
+            " /agents/desk/a2a/message\"",
+        ),
+        (
+            "/agents/desk/a2a/v1/message:send",
+            &envelope("m", "hello"),
+            " /agents/desk/a2a/message\"",
+        ),
+        (
+            "/agents/desk/a2a/v1/message:send",
+            &call,
+            " /agents/desk/a2a\"",
+        ),
+    ] {
+        let astray = desk.post_as(&HEADERS, door, body).await;
+        assert_eq!(astray.status, 400, "{door}");
+        assert!(astray.text.contains(right), "{door}: {astray:?}");
+    }
     let signed = [HEADERS[0], ("x-jws-signature", "e30..x")];
     let signed = desk
         .post_as(&signed, "/a2a/message", &envelope("m", "hello"))
@@ -176,6 +200,61 @@ async fn what_is_refused_says_why_and_the_right_place() {
         401
     );
     assert_eq!(desk.get("/a2a/message").await.status, 405);
+}
+
+#[tokio::test]
+async fn an_agent_is_called_by_its_other_names_and_about_tools_as_their_registry() {
+    let desk = Desk::open().await;
+    let to = |receiver: &str, id: &str| {
+        let mut body = envelope(id, "hello");
+        body["receiver"] = json!(receiver);
+        body
+    };
+    told(&desk, &to("desk-agent", "m-1"), "response:results").await;
+    let mut tools = to("tool-registry-id", "t-1");
+    tools["type"] = json!("request:discover-tools");
+    tools["payload"] = json!({});
+    told(&desk, &tools, "response:available-tools").await;
+    // A registry works on nothing.
+    let registry = told(&desk, &to("tool-registry-id", "m-2"), "response:error").await;
+    assert_eq!(registry["reason"], "unknown_receiver");
+    let near = told(&desk, &to("dsk", "m-3"), "response:error").await;
+    let message = near["message"].as_str().unwrap();
+    assert!(message.ends_with("; did you mean \"desk\"?"), "{message}");
+}
+
+#[tokio::test]
+async fn a_kind_of_work_that_the_agent_does_not_know_is_refused_with_the_nearest() {
+    let desk = Desk::open().await;
+    let mut body = envelope("m-1", "hello");
+    body["payload"]["task_type"] = json!("tecnical");
+    let refused = told(&desk, &body, "response:error").await;
+    assert_eq!(
+        (&refused["reason"], &refused["message"]),
+        (
+            &json!("invalid_message"),
+            &json!(
+                "payload.task_type: \"tecnical\" is no kind of work here; there are technical, support; did you mean \"technical\"?"
+            )
+        )
+    );
+    body["payload"]["task_type"] = json!("support");
+    told(&desk, &body, "response:results").await;
+}
+
+#[tokio::test]
+async fn a_deadline_ends_a_call_that_never_answers() {
+    let desk = Desk::open().await;
+    for (id, text) in [("m-1", "mail"), ("m-2", "slow one")] {
+        let mut body = envelope(id, text);
+        let deadline = jiff::Timestamp::now() + jiff::SignedDuration::from_secs(2);
+        body["payload"]["deadline"] = json!(deadline.to_string());
+        let late = tokio::time::timeout(LONG, told(&desk, &body, "response:error")).await;
+        let late = late.unwrap();
+        assert_eq!(late["reason"], "deadline_passed", "{text}");
+        let task = rpc(&desk, "GetTask", json!({"id": late["task_id"]})).await;
+        assert_eq!(state(&task["result"]), "CANCELED", "{text}");
+    }
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use agentctl_base::BoxFuture;
 use agentctl_engine::run::{Effects, System};
 use agentctl_engine::store::{Event, SnapshotRef};
 use agentctl_engine::toolset::{
-    Act, Change, Cx, Fault, Head, Keep, Outcome, Parsed, Performed, Plan, Planning, Settling,
-    Toolset, Touches,
+    Act, Answer, Change, Cx, Fault, Head, Keep, Outcome, Parsed, Performed, Plan, Planning, Read,
+    Settling, Toolset, Touches,
 };
 use agentctl_engine::vocabulary::{Capability, Does, NamedTool, Vocabulary, Words};
 use jiff::{SignedDuration, Timestamp};
@@ -18,6 +18,9 @@ const TOOL: &str = "send_letter";
 /// Nobody hears what became of it.
 pub const LOST: &str = "letter that is lost";
 const SENDS: Capability = Capability::named("send-letters");
+/// Nobody ever writes, so this never answers.
+const MAIL: &str = "read_mail";
+const READS: Capability = Capability::named("read-mail");
 
 pub fn vocabulary() -> Vocabulary {
     let named = NamedTool {
@@ -25,19 +28,24 @@ pub fn vocabulary() -> Vocabulary {
         capability: SENDS,
         changes: true,
     };
+    let mail = NamedTool {
+        name: MAIL,
+        capability: READS,
+        changes: false,
+    };
     Vocabulary::new(Words {
-        tools: vec![named],
-        capabilities: vec![(SENDS, Does::Change)],
+        tools: vec![named, mail],
+        capabilities: vec![(SENDS, Does::Change), (READS, Does::Read)],
         ..Words::default()
     })
     .unwrap()
 }
 
-/// What was sent.
+/// What was sent, and that mail is waited for.
 pub type Sent = Arc<Mutex<Vec<String>>>;
 
 pub struct Letters {
-    heads: [Head; 1],
+    heads: [Head; 2],
     sent: Sent,
 }
 
@@ -49,13 +57,26 @@ impl Letters {
             "Send a letter.",
             || json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}),
         );
+        let mail = Head::new(MAIL, READS, "Read the mail.", || json!({"type": "object"}));
         Letters {
-            heads: [Head {
-                changes: true,
-                ..head
-            }],
+            heads: [
+                Head {
+                    changes: true,
+                    ..head
+                },
+                mail,
+            ],
             sent: Arc::clone(sent),
         }
+    }
+}
+
+struct Mail(Sent);
+
+impl Read for Mail {
+    fn run<'a>(&'a self, _: &'a mut Cx<'_>) -> BoxFuture<'a, Answer> {
+        self.0.lock().unwrap().push(MAIL.to_owned());
+        Box::pin(std::future::pending())
     }
 }
 
@@ -71,7 +92,10 @@ impl Toolset for Letters {
     fn tools(&self) -> &[Head] {
         &self.heads
     }
-    fn parse(&self, _: &str, args: Map<String, Value>) -> Result<Parsed, String> {
+    fn parse(&self, tool: &str, args: Map<String, Value>) -> Result<Parsed, String> {
+        if tool == MAIL {
+            return Ok(Parsed::Read(Box::new(Mail(Arc::clone(&self.sent)))));
+        }
         Ok(Parsed::Change(Box::new(Letter {
             text: args["text"].as_str().unwrap().to_owned(),
             sent: Arc::clone(&self.sent),

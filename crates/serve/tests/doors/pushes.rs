@@ -133,6 +133,19 @@ async fn receivers_are_named_listed_and_taken_away_over_both_bindings() {
     let mut both = vec!["b b".to_owned(), named.clone()];
     both.sort();
     assert_eq!(names(&listed["result"]), both);
+    // Page by page, over both bindings.
+    let first = json!({"taskId": id, "pageSize": 1});
+    let first = rpc(&desk, "ListTaskPushNotificationConfigs", first).await["result"].clone();
+    assert_eq!(names(&first), both[..1]);
+    let token = first["nextPageToken"].as_str().unwrap();
+    let next: String = url::form_urlencoded::byte_serialize(token.as_bytes()).collect();
+    let rest = format!("{path}?pageSize=1&pageToken={next}");
+    let rest = desk.ask("GET", &rest, &HEADERS, b"").await.json();
+    assert_eq!(names(&rest), both[1..]);
+    assert_eq!(rest["nextPageToken"].as_str().unwrap_or_default(), "");
+    let many = json!({"taskId": id, "pageSize": 1000});
+    let many = rpc(&desk, "ListTaskPushNotificationConfigs", many).await;
+    assert_eq!(many["error"]["code"], -32602, "{many}");
     let one = desk
         .ask("GET", &format!("{path}/b%20b"), &HEADERS, b"")
         .await;

@@ -40,22 +40,29 @@ channels:
     session: {tenant: tenantId, user: userId, conversation: sessionId}
   a2a:
     skills: [{id: repeat, name: Repeat, description: Says again what was said., tags: [echo]}]
+    receivers: [desk-agent]
+    task_types: [technical, support]
     input: {colour: message.data.colour}
   later: true
 ";
-/// `slow …` asks the model, which answers when the test lets it; `which` asks the user; `letter …` is sent when that was approved.
+/// `slow …` asks the model, which answers when the test lets it; `which` asks the user; `letter …` is sent when that was approved; `mail`
+/// waits for mail, which never comes.
 /// What a body names as `place`, or in its metadata, goes with the reply.
 const FLOW: &str = "name: desk
 fields:
   plan: {kind: value, writers: [thinker]}
+  mode: {kind: value, scope: session, writers: [program]}
 steps:
   - {id: think, when: \"input.message.startsWith('slow')\", agent: thinker, task: think, instructions: Think., writes: [plan], contract: {type: object, required: [plan], properties: {plan: {type: string}}}}
   - {id: which, when: \"input.message == 'which'\", ask: {from: \"[{'id': 'colour', 'topic': 'colour', 'text': 'Which colour?', 'options': [{'value': 'red', 'label': 'Red'}, {'value': 'blue', 'label': 'Blue'}], 'schema': {'enum': ['red', 'blue']}}]\"}}
   - {id: letter, when: \"has_text(input.message) && input.message.startsWith('letter')\", tool: send_letter, role: program, on_failure: continue, args: {text: input.message}}
+  - {id: mail, when: \"input.message == 'mail'\", tool: read_mail, role: program, args: {}}
   - {id: told, say: {text: \"'You said: ' + input.message\", data: \"{'before': size(session.messages)}\", attachment: \"has(input.place) ? input.place : has(input.metadata) && has(input.metadata.place) ? input.metadata.place : null\"}}
+  - {id: order, when: \"input.message.startsWith('order')\", set: {mode: \"'ASKS'\"}}
+  - {id: ordered, when: \"input.message == 'that is all'\", set: {mode: \"'DONE'\"}}
 ";
 const AGENT: &str = "---\nname: thinker\ndescription: Thinks.\nmodel: haiku\n---\nThink.\n";
-const POLICY: &str = "roles: {thinker: [], program: [send-letters]}
+const POLICY: &str = "roles: {thinker: [], program: [send-letters, read-mail]}
 rules:
   - {id: letters, effect: ask, tools: [send_letter], when: \"args.text != 'test' && args.text != 'letter that is lost'\", reason: a letter cannot be taken back, match: [{role: program, tool: send_letter, args: {text: letter}}], not_match: [{role: program, tool: send_letter, args: {text: test}}]}
 limits: {max_approval_seconds: 60}

@@ -91,7 +91,7 @@ const FUNCTIONS: [Function; 5] = [
     Function {
         name: "check_claims",
         needs: &["claims"],
-        may_have: &["verdicts"],
+        may_have: &["verdicts", "question"],
         call: Works::Documents(texts::check),
     },
     Function {

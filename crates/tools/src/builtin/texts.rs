@@ -12,6 +12,10 @@ const USUAL: u64 = 12;
 const MOST: u64 = 60;
 /// Claims of one call, at most.
 const MAX_CLAIMS: usize = 120;
+/// Sentences that a question puts in order, at most.
+const RANKED: usize = 1000;
+/// Sentences that are looked at for who says a claim that names no source.
+const SEARCHED: usize = 12;
 /// Why a claim has no verdict where none was wanted.
 const NOT_CHECKED: &str = "it was not held against other sources";
 /// Why a claim is refused.
@@ -82,7 +86,7 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents) -> Answere
     let mut told: Vec<(&str, Checked)> = Vec::new();
     for claim in claims {
         let text = |key: &str| claim.get(key).and_then(Value::as_str).unwrap_or_default();
-        let sources = sources(claim);
+        let sources = sources(corpus, claim);
         match corpus.check(text("text"), &sources) {
             Some(_) if !corpus.says(text("text"), &sources) => {
                 refused.push(json!({"id": text("id"), "why": NOT_SAID, "sources": sources}));
@@ -110,14 +114,46 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents) -> Answere
             checked.push(verdict(&id, &quote, &found));
         }
     }
+    let question = args.get("question").and_then(Value::as_str);
+    if let Some(question) = question.filter(|question| !question.trim().is_empty()) {
+        by_question(&mut checked, corpus, question);
+    }
     Ok(json!({"checked": checked, "without_source": unfounded, "refused": refused}))
+}
+
+/// Puts first what answers the question best, and says in `fit` how well, of 1: as a search for it finds the claim's own sentences.
+fn by_question(checked: &mut [Value], corpus: &Corpus, question: &str) {
+    let found = corpus.search(question, RANKED);
+    let best = found.first().map_or(0.0, |passage| passage.score);
+    let scores: BTreeMap<&str, f64> = found
+        .iter()
+        .map(|passage| (passage.id.as_str(), passage.score))
+        .collect();
+    let fit = |claim: &Value| {
+        let sources = claim.get("sources").and_then(Value::as_array);
+        let own = sources.into_iter().flatten().filter(|source| {
+            let says = source.get("says").and_then(Value::as_str);
+            says != Some("otherwise")
+        });
+        let ids = own.filter_map(|source| source.get("id")?.as_str());
+        let scores = ids.filter_map(|id| scores.get(id));
+        scores.copied().fold(0.0, f64::max) / best.max(f64::MIN_POSITIVE)
+    };
+    for claim in checked.iter_mut() {
+        let fit = (fit(claim) * 100.0).round() / 100.0;
+        if let Value::Object(map) = claim {
+            map.insert("fit".into(), fit.into());
+        }
+    }
+    let fit = |claim: &Value| claim.get("fit").and_then(Value::as_f64).unwrap_or_default();
+    checked.sort_by(|a, b| fit(b).total_cmp(&fit(a)));
 }
 
 /// What others say otherwise of the things that the claims are about, and no claim says yet: ids and sentences.
 fn rivals(corpus: &Corpus, claims: &[&Value]) -> BTreeMap<String, String> {
     let (mut found, mut known) = (BTreeMap::new(), BTreeSet::new());
     for claim in claims {
-        let sources = sources(claim);
+        let sources = sources(corpus, claim);
         let text = claim
             .get("text")
             .and_then(Value::as_str)
@@ -133,14 +169,26 @@ fn rivals(corpus: &Corpus, claims: &[&Value]) -> BTreeMap<String, String> {
     found
 }
 
-fn sources(claim: &Value) -> Vec<String> {
-    let sources = claim.get("sources").and_then(Value::as_array);
-    sources
+/// The sentences that a claim is taken from. One that names none is taken from where it is said.
+fn sources(corpus: &Corpus, claim: &Value) -> Vec<String> {
+    let named = claim.get("sources").and_then(Value::as_array);
+    let named: Vec<String> = named
         .into_iter()
         .flatten()
         .filter_map(Value::as_str)
         .map(str::to_owned)
-        .collect()
+        .collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let text = claim
+        .get("text")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let found = corpus.search(text, SEARCHED).into_iter();
+    let mut ids = found.map(|passage| passage.id);
+    let said = ids.find(|id| corpus.says(text, std::slice::from_ref(id)));
+    said.into_iter().collect()
 }
 
 /// Whether a claim only says again what another one says, that quotes it already.

@@ -2,6 +2,7 @@
 //! told there. The file has the form of its schema already; names and expressions are checked here and by that reader.
 
 use super::{ORCHESTRATOR, Orchestrators};
+use crate::condition::{Condition, ConditionError};
 use crate::flow::{A2A, RemoteAgent};
 use crate::nearest::nearest;
 use agentctl_base::yaml::{Entry, Kind, Node, Place, Problems};
@@ -16,12 +17,18 @@ const SAID: &str = "text";
 /// The orchestrator's input that lists who was asked for; empty or not there: all.
 const ASKED: &str = "agents";
 
-pub(super) fn compile(file: &Node, team: &Orchestrators, problems: &mut Problems) -> Node {
+/// The flow, and what its mistakes say in the file's own words: each of what was made of the file, with what stands there.
+pub(super) fn compile(
+    file: &Node,
+    team: &Orchestrators,
+    problems: &mut Problems,
+) -> (Node, Vec<(String, String)>) {
     let place = file.place;
     let mut making = Making {
         file,
         team,
         problems,
+        words: Vec::new(),
     };
     let mut steps = vec![making.nobody_else()];
     let items = file.get("steps").and_then(Node::as_list);
@@ -31,6 +38,7 @@ pub(super) fn compile(file: &Node, team: &Orchestrators, problems: &mut Problems
             .iter()
             .map(|item| making.item(item)),
     );
+    let words = making.words;
     let field = || {
         let writers = list(place, vec![text(place, "program")]);
         let parts = [
@@ -40,8 +48,13 @@ pub(super) fn compile(file: &Node, team: &Orchestrators, problems: &mut Problems
         ];
         map(place, parts)
     };
+    let own = file.get("agents");
     let agents = names(file, team).into_iter().map(|name| {
-        format!("'{name}': {{'status': '{name}' in state.{RESULTS} ? 'completed' : '{name}' in state.{AWAY} ? 'failed' : 'not asked'}}")
+        // Whose word it is: an agent's elsewhere.
+        let remote = own.and_then(|own| own.get(&name)?.get(A2A)?.as_text());
+        let elsewhere = remote.map(|remote| format!(", '{A2A}': '{remote}'"));
+        let elsewhere = elsewhere.unwrap_or_default();
+        format!("'{name}': {{'status': '{name}' in state.{RESULTS} ? 'completed' : '{name}' in state.{AWAY} ? 'failed' : 'not asked'{elsewhere}}}")
     });
     let agents: Vec<String> = agents.collect();
     let value = format!(
@@ -54,7 +67,7 @@ pub(super) fn compile(file: &Node, team: &Orchestrators, problems: &mut Problems
         ("steps", list(place, steps)),
         ("output", map(place, [("value", text(place, &value))])),
     ];
-    map(place, flow)
+    (map(place, flow), words)
 }
 
 /// Who may be asked for: the pack's agents, and those that the file names itself.
@@ -74,6 +87,7 @@ struct Making<'a> {
     file: &'a Node,
     team: &'a Orchestrators,
     problems: &'a mut Problems,
+    words: Vec<(String, String)>,
 }
 
 impl Making<'_> {
@@ -145,7 +159,7 @@ impl Making<'_> {
             Some("parallel") => self.parallel(item, step),
             _ => {
                 let mut steps = Vec::new();
-                for agent in item.items("agents") {
+                for agent in self.each_once(item) {
                     steps.extend(self.one_after_another(item, agent));
                 }
                 step.push(("steps", list(place, steps)));
@@ -154,10 +168,29 @@ impl Making<'_> {
         }
     }
 
+    /// The agents of an item. One that stands there twice is a mistake.
+    fn each_once<'n>(&mut self, item: &'n Node) -> Vec<&'n Node> {
+        let mut once: Vec<&Node> = Vec::new();
+        for agent in item.items("agents") {
+            let name = name_of(agent);
+            if once.iter().any(|other| name_of(other) == name) {
+                let message = format!(
+                    "the agent {name:?} stands twice in {:?}: give it another name in `agents` (`as`), or an item of its own",
+                    item_id(item)
+                );
+                self.problems.add(agent.place, message);
+            } else {
+                once.push(agent);
+            }
+        }
+        once
+    }
+
     /// Branches; what becomes of an agent's failure is said in its own.
     fn parallel(&mut self, item: &Node, mut step: Vec<(&str, Node)>) -> Node {
         let place = item.place;
-        let branches = item.items("agents").iter().map(|agent| {
+        let agents = self.each_once(item).into_iter();
+        let branches = agents.map(|agent| {
             let steps = list(agent.place, self.one_after_another(item, agent));
             let id = text(agent.place, name_of(agent));
             map(agent.place, [("id", id), ("steps", steps)])
@@ -219,7 +252,10 @@ impl Making<'_> {
                 with.push((&entry.key, entry.value.clone()));
             }
         }
-        let mut step = vec![("id", text(place, &step_id(item, agent)))];
+        let id = step_id(item, agent);
+        let said = format!("the agent {name:?} of {:?}", item_id(item));
+        self.words.push((format!("the step {id:?}"), said));
+        let mut step = vec![("id", text(place, &id))];
         step.extend(self.when(agent).map(|when| ("when", when)));
         step.push(("call", self.called(agent, name, own)));
         step.push(("with", map(place, with)));
@@ -271,7 +307,7 @@ impl Making<'_> {
     }
 
     /// Whether the agent works: it was asked for, or nobody in particular was, and its own condition holds.
-    fn when(&self, agent: &Node) -> Option<Node> {
+    fn when(&mut self, agent: &Node) -> Option<Node> {
         let name = name_of(agent);
         let member = self
             .file
@@ -284,6 +320,14 @@ impl Making<'_> {
             .get(member)
             .is_none_or(|member| member.always);
         let own = agent.get("if").filter(|n| n.as_text().is_some());
+        // By itself: within another one its own mistakes could not be told apart.
+        if let Some(own) = own
+            && let Err(error @ ConditionError::Syntax { .. }) =
+                Condition::compile(own.as_text().unwrap_or_default(), &[])
+        {
+            self.problems.add(own.place, error.to_string());
+            return None;
+        }
         let asked = format!(
             "(!has(input.{ASKED}) || size(input.{ASKED}) == 0 || '{name}' in input.{ASKED})"
         );
@@ -293,7 +337,9 @@ impl Making<'_> {
             (Some(own), true) => Some(own.clone()),
             (Some(own), false) => {
                 let source = own.as_text().unwrap_or_default();
-                Some(text(own.place, &format!("{asked} && ({source}\n)")))
+                let whole = format!("{asked} && ({source}\n)");
+                self.words.push((whole.clone(), source.to_owned()));
+                Some(text(own.place, &whole))
             }
         }
     }
@@ -315,8 +361,11 @@ fn name_of(agent: &Node) -> &str {
 
 /// An agent may work in several items.
 fn step_id(item: &Node, agent: &Node) -> String {
-    let item = item.get("id").and_then(Node::as_text).unwrap_or_default();
-    format!("{item}-{}", name_of(agent))
+    format!("{}-{}", item_id(item), name_of(agent))
+}
+
+fn item_id(item: &Node) -> &str {
+    item.get("id").and_then(Node::as_text).unwrap_or_default()
 }
 
 fn copied(of: &Node, key: &str) -> Node {

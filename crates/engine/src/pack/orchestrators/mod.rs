@@ -82,12 +82,26 @@ pub(super) fn in_force(made: Made) -> InForce {
 pub(super) struct Made {
     pub source: Source,
     pub root: Node,
+    /// What was made of the file, as mistakes name it, each with the file's own words.
+    words: Vec<(String, String)>,
     /// How a later resume finds it; None: it is the pack's default.
     pub chosen: Option<String>,
     /// It is no file of the pack or the project.
     pub given: bool,
     /// Who may be asked for.
     pub agents: Vec<String>,
+}
+
+impl Made {
+    /// Tells what is wrong with the file in its own words.
+    pub fn in_its_words(&self, problems: &mut [Problem]) {
+        let of_file = problems.iter_mut().filter(|p| p.file == self.source.file);
+        for problem in of_file {
+            for (made, said) in &self.words {
+                problem.message = problem.message.replace(made.as_str(), said);
+            }
+        }
+    }
 }
 
 const KEYS: [&str; 3] = ["default", "input", "agents"];
@@ -251,7 +265,7 @@ pub(super) fn made(
         let message = format!("the id of an orchestrator is the name of its file: {file_name:?}");
         found.add(id.place, message);
     }
-    let root = compile::compile(&read, team, &mut found);
+    let (root, words) = compile::compile(&read, team, &mut found);
     let whole = found.is_empty();
     problems.extend(found.into_sorted());
     let agents = compile::names(&read, team);
@@ -259,6 +273,7 @@ pub(super) fn made(
         agents,
         source,
         root,
+        words,
         chosen: named,
         given,
     })

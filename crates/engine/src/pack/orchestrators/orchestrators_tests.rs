@@ -137,16 +137,38 @@ fn mistakes_are_told_with_their_line_before_anything_starts() {
         ("{\"id\": \"mine\",\n \"steps\": }".to_owned(), "mine.json:2:11: not valid JSON: expected value"),
         ("id: mine\nsteps: []\n".to_owned(), "mine.json:1:1: not valid JSON"),
         (sequential("[\"wroker\"]"), "mine.json:3:51: there is no agent \"wroker\"; did you mean \"worker\"?; the pack has planner, worker"),
-        (sequential("[{\"agent\": \"worker\", \"if\": \"size(\"}]"), "mine.json:3:"),
-        (sequential("[{\"agent\": \"worker\", \"if\": \"state.nothing == 1\"}]"), "reads the unknown field \"nothing\""),
+        (sequential("[{\"agent\": \"worker\", \"if\": \"size(\"}]"), "mine.json:3:77: the expression `size(` is not valid"),
+        (sequential("[{\"agent\": \"worker\", \"if\": \"state.nothing == 1\"}]"), "mine.json:3:77: the expression `state.nothing == 1` reads the unknown field \"nothing\""),
+        (sequential("[{\"agent\": \"worker\", \"if\": \"inptu == 1\"}]"), "mine.json:3:77: the expression `inptu == 1` uses the unknown variable `inptu`"),
         (sequential("[]"), "mine.json:3:50: "),
         (sequential("[\"worker\"], \"timeout\": 3"), "mine.json:3:3: "),
         ("{\"id\": \"mine\", \"steps\": [{\"id\": \"a\", \"pattern\": \"in turn\", \"agents\": [\"worker\"]}]}".to_owned(), "mine.json:1:"),
-        (sequential("[\"worker\", \"worker\"]"), "the step id \"a-worker\" is used twice"),
+        (sequential("[\"worker\", \"worker\"]"), "mine.json:3:61: the agent \"worker\" stands twice in \"a\""),
     ] {
         let told = told(&text);
         assert!(told.contains(expected), "{text}\n{told}");
+        for made in ["input.agents", "a-worker"] {
+            assert!(!told.contains(made), "{text}\n{told}");
+        }
     }
+    // One whose expression is wrong is given all the same.
+    let told = told(&sequential(
+        "[{\"agent\": \"worker\", \"with\": {\"question\": \"nope\"}}]",
+    ));
+    assert!(!told.contains("does not give"), "{told}");
+}
+
+#[test]
+fn one_try_is_a_number_of_tries() {
+    let once = FIRST.replace("first", "mine").replace(
+        "[\"planner\"]",
+        "[\"planner\"], \"retry\": {\"attempts\": 1}",
+    );
+    let pack = given(&once).unwrap();
+    let step = pack.flows[ORCHESTRATOR].flow.step("plan-planner").unwrap();
+    assert_eq!(step.retry.map(|retry| retry.attempts), Some(1));
+    let none = once.replace("\"attempts\": 1", "\"attempts\": 0");
+    assert!(told(&none).contains("mine.json:1:"), "{none}");
 }
 
 #[test]

@@ -25,6 +25,7 @@ use crate::router::named;
 use crate::runs::Found;
 use crate::server::{ServedPack, Server};
 use agentctl_a2a::{Fault, Kind, Message, Part, Role, SendMessage};
+use agentctl_engine::nearest::nearest;
 use agentctl_sessions::Answered;
 use hyper::StatusCode;
 use hyper::body::Incoming;
@@ -37,11 +38,12 @@ use told::{Reason, Reply};
 /// What is kept of an answer says that it is one of these.
 const KIND: &str = "application/vnd.agentctl.envelope+json";
 
-/// `POST …/a2a/message`.
+/// `POST …/a2a/message`. `at`: the agent's address.
 pub async fn message(
     server: &Arc<Server>,
     ask: &Ask,
     pack: &Arc<ServedPack>,
+    at: &str,
     body: Incoming,
 ) -> Answer {
     let agent = &pack.pack.manifest.name;
@@ -55,7 +57,7 @@ pub async fn message(
     if let Err(reason) = signed(ask, &bytes, server.now()) {
         return told::error(agent, Some(&read), &reason);
     }
-    let envelope = match Envelope::read(read.clone()) {
+    let envelope = match Envelope::read(read.clone(), at) {
         Ok(envelope) => envelope,
         Err(reason) => return told::error(agent, Some(&read), &reason),
     };
@@ -101,11 +103,10 @@ async fn perform(
     envelope: &Envelope,
 ) -> Result<Reply, Reason> {
     let agent = &pack.pack.manifest.name;
-    if envelope.receiver != *agent {
-        let told = format!("{:?} is not here; this is {agent:?}", envelope.receiver);
-        return Err(Reason::new("unknown_receiver", told, StatusCode::NOT_FOUND)
-            .hint("POST it to /agents/RECEIVER/a2a/message"));
+    if !is_called(pack, envelope) {
+        return Err(elsewhere(server, ask, agent, envelope));
     }
+    takes_work(pack, envelope)?;
     match envelope.of {
         Type::Tools => {
             ask.may(May::Read).map_err(|p| Reason::of(&p.into()))?;
@@ -120,6 +121,55 @@ async fn perform(
         }
         Type::Task | Type::Orchestrator | Type::Factcheck => run(server, ask, pack, envelope).await,
     }
+}
+
+/// Who keeps the tools, as seed systems call it: each agent keeps its own.
+const REGISTRY: &str = "tool-registry-id";
+
+/// Whether the message is for this pack, by its name, another one of its own, or because it is about tools.
+fn is_called(pack: &ServedPack, envelope: &Envelope) -> bool {
+    let manifest = &pack.pack.manifest;
+    let receiver = &envelope.receiver;
+    manifest.name == *receiver
+        || manifest.channels.a2a.receivers.contains(receiver)
+        || (receiver == REGISTRY && matches!(envelope.of, Type::Tools | Type::Use))
+}
+
+/// Its receiver is another one: where that is, if it is here.
+fn elsewhere(server: &Server, ask: &Ask, agent: &str, envelope: &Envelope) -> Reason {
+    let shown: String = envelope.receiver.chars().take(64).collect();
+    let told = format!("{shown:?} is not here; this is {agent:?}");
+    let reached = server.packs.iter();
+    let mut reached = reached.filter(|(name, _)| ask.client.reaches(name));
+    let at = reached.find(|(_, pack)| is_called(pack, envelope));
+    let reason = Reason::new("unknown_receiver", told, StatusCode::NOT_FOUND);
+    match at {
+        Some((name, _)) => reason.hint(&format!("POST it to /agents/{name}/a2a/message")),
+        None => reason.hint(&format!(
+            "GET /agents/NAME/a2a/capabilities tells of each agent; name as receiver the one that you POST to{}",
+            nearest(&envelope.receiver, server.packs.keys().map(String::as_str).filter(|name| ask.client.reaches(name)))
+        )),
+    }
+}
+
+/// The kind of work that is named has to be one that the pack knows, where it says which it knows.
+fn takes_work(pack: &ServedPack, envelope: &Envelope) -> Result<(), Reason> {
+    let known = &pack.pack.manifest.channels.a2a.task_types;
+    let named = envelope.payload.get("task_type").and_then(Value::as_str);
+    let Some(named) = named.filter(|_| !known.is_empty()) else {
+        return Ok(());
+    };
+    if known.iter().any(|kind| kind == named) {
+        return Ok(());
+    }
+    let shown: String = named.chars().take(64).collect();
+    let near = nearest(named, known.iter().map(String::as_str));
+    let told = format!(
+        "payload.task_type: {shown:?} is no kind of work here; there are {}{near}",
+        known.join(", ")
+    );
+    let status = StatusCode::UNPROCESSABLE_ENTITY;
+    Err(Reason::new("invalid_message", told, status))
 }
 
 /// The id of the skill by which a pack says that it checks claims: they come as `input.data.claims`.
@@ -145,7 +195,8 @@ async fn run(
     let refused = |refused: Refused| Reason::of(&refused);
     ask.may_signed(May::Turn).map_err(|p| refused(p.into()))?;
     let request = translated(envelope);
-    let once = said::once(ask, pack, &request.message).map_err(|f| refused(f.into()))?;
+    said::fits(&request.message).map_err(|f| refused(f.into()))?;
+    let once = said::once_of(ask, pack, &envelope.id, &envelope.said);
     let kept = server.sessions.asked(&once.id).await;
     let kept = kept.map_err(|e| refused(Problem::from(e).into()))?;
     if let Some(kept) = kept.filter(|kept| kept.body == once.body())
@@ -274,12 +325,14 @@ pub fn is_one(body: &Value) -> bool {
         && body.get("jsonrpc").is_none()
 }
 
-/// Where such a message belongs.
-pub fn astray() -> Fault {
+/// Where such a message belongs that came to the agent at this address.
+pub fn astray(at: &str) -> Fault {
     let status = StatusCode::BAD_REQUEST.as_u16();
     Fault::new(
         Kind::Http(status),
-        "this is a message of the envelope, here calls of JSON-RPC are taken: POST it to /a2a/message, or to /agents/RECEIVER/a2a/message",
+        format!(
+            "this is a message of the envelope, here the protocol's own are taken: POST it to {at}/a2a/message"
+        ),
     )
 }
 

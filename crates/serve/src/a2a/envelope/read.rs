@@ -1,6 +1,7 @@
 //! A message of the envelope, checked against the published schema (docs/schemas/a2a-envelope.schema.json).
 
 use super::told::Reason;
+use agentctl_base::canonical::canonical;
 use agentctl_engine::flow::Schema;
 use hyper::StatusCode;
 use serde_json::{Map, Value, json};
@@ -58,10 +59,13 @@ pub struct Envelope {
     pub metadata: Map<String, Value>,
     /// Who else is told the answer; it may hold a secret.
     pub callback_url: Option<String>,
+    /// All that it says but when: two of the same id that differ here are two messages.
+    pub said: String,
 }
 
 impl Envelope {
-    pub fn read(body: Value) -> Result<Envelope, Reason> {
+    /// `at`: the address of the agent that it came to.
+    pub fn read(body: Value, at: &str) -> Result<Envelope, Reason> {
         let wrong =
             |told: String| Reason::new("invalid_message", told, StatusCode::UNPROCESSABLE_ENTITY);
         let Value::Object(mut body) = body else {
@@ -70,7 +74,9 @@ impl Envelope {
         if body.contains_key("jsonrpc") {
             return Err(Reason::new(
                 "invalid_message",
-                "this is a call of JSON-RPC; here messages of the envelope are taken: POST it to /a2a, or to /agents/RECEIVER/a2a",
+                format!(
+                    "this is a call of JSON-RPC; here messages of the envelope are taken: POST it to {at}/a2a"
+                ),
                 StatusCode::BAD_REQUEST,
             ));
         }
@@ -95,6 +101,8 @@ impl Envelope {
             reason.errors = faults;
             return Err(reason);
         }
+        body.shift_remove("timestamp");
+        let said = canonical(&Value::Object(body.clone()));
         let mut text = |key: &str| match body.remove(key) {
             Some(Value::String(text)) => text,
             _ => String::new(),
@@ -117,6 +125,7 @@ impl Envelope {
             payload,
             metadata,
             callback_url,
+            said,
         })
     }
 
@@ -167,9 +176,10 @@ mod tests {
 
     #[test]
     fn a_message_is_read_by_the_schema_of_its_type() {
-        let read = Envelope::read(message()).unwrap();
-        assert_eq!((read.of, read.query().as_str()), (Type::Task, "hello"));
-        assert_eq!(read.dependencies(), ["m-0"]);
+        let read = |message| Envelope::read(message, "/agents/desk");
+        let first = read(message()).unwrap();
+        assert_eq!((first.of, first.query().as_str()), (Type::Task, "hello"));
+        assert_eq!(first.dependencies(), ["m-0"]);
         for (pointer, value, reason) in [
             ("/type", json!("request:dance"), "unsupported_type"),
             ("/type", json!("response:results"), "unsupported_type"),
@@ -187,15 +197,11 @@ mod tests {
         ] {
             let mut wrong = message();
             *wrong.pointer_mut(pointer).unwrap() = value;
-            assert_eq!(
-                Envelope::read(wrong).unwrap_err().reason,
-                reason,
-                "{pointer}"
-            );
+            assert_eq!(read(wrong).unwrap_err().reason, reason, "{pointer}");
         }
         let mut called = message();
         called["metadata"]["callback_url"] = json!("http://127.0.0.1/?token=t");
-        let called = Envelope::read(called).unwrap();
+        let called = read(called).unwrap();
         assert_eq!(
             called.callback_url.as_deref(),
             Some("http://127.0.0.1/?token=t")

@@ -1,10 +1,10 @@
 //! `request:use-tool`: one call of a tool, as the role that the pack's `channels.a2a.tools` names. The gateway decides and journals as for
 //! an agent; what a person would be asked is refused. Like every message it is done once.
 
+use super::KIND;
 use super::depends::later;
 use super::read::Envelope;
 use super::told::{Reason, Reply};
-use super::{KIND, translated};
 use crate::a2a::said;
 use crate::ask::Ask;
 use crate::clients::May;
@@ -43,8 +43,7 @@ pub async fn made(
         return Err(Reason::new("unknown_tool", told, StatusCode::NOT_FOUND)
             .hint("request:discover-tools lists those that there are"));
     };
-    let once = said::once(ask, pack, &translated(envelope).message);
-    let once = once.map_err(|fault| Reason::of(&fault.into()))?;
+    let once = said::once_of(ask, pack, &envelope.id, &envelope.said);
     let longest = server.limits.turn_timeout;
     let left = envelope.left(server.now())?.unwrap_or(longest);
     let call = Call {

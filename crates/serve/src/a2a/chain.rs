@@ -1,0 +1,110 @@
+//! A task that goes on for several turns: of a pack that says when it waits for the next message (`channels.a2a.waits`), such a message is
+//! a turn of its own in the conversation, and still the same task. Which run goes on with which stands in its journal; nothing is kept besides.
+
+use super::task::{self, Seen};
+use crate::problem::Problem;
+use crate::runs::Found;
+use crate::server::{ServedPack, Server};
+use agentctl_engine::run;
+use agentctl_engine::store::{Event, Record};
+use agentctl_sessions::{RunOf, RunsOf, SessionKey};
+use agentctl_turns::TurnError;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+
+/// What a turn's input says of the task that it goes on with.
+pub const GOES_ON: &str = "goes_on";
+/// So many turns of a conversation are looked at.
+const TURNS: u32 = 200;
+
+/// The task that a run goes on with, and the run before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoesOn {
+    pub task: String,
+    pub after: String,
+}
+
+impl GoesOn {
+    pub fn of(input: &Map<String, Value>) -> Option<GoesOn> {
+        let said = input.get(GOES_ON)?;
+        let of = |key: &str| said.get(key).and_then(Value::as_str).map(str::to_owned);
+        Some(GoesOn {
+            task: of("task")?,
+            after: of("after")?,
+        })
+    }
+
+    pub fn told(&self) -> Value {
+        json!({"task": self.task, "after": self.after})
+    }
+}
+
+/// The run that goes on with this task last.
+pub async fn last(server: &Server, found: Found) -> Result<Found, Problem> {
+    for row in after(server, &found).await? {
+        let later = Found {
+            run: row.run,
+            ..found.clone()
+        };
+        if of_run(&later)?.is_some_and(|goes_on| goes_on.task == found.run) {
+            return Ok(later);
+        }
+    }
+    Ok(found)
+}
+
+/// The turns of its conversation that came after a run, the last one first.
+async fn after(server: &Server, found: &Found) -> Result<Vec<RunOf>, Problem> {
+    let of = RunsOf {
+        pack: found.key.pack.clone(),
+        tenants: agentctl_sessions::Tenants::All,
+        conversation: Some(found.key.conversation.clone()),
+        after: None,
+    };
+    let rows = server.sessions.runs(&of, TURNS).await?;
+    let own = rows.into_iter().filter(|row| row.key == found.key);
+    Ok(own.take_while(|row| row.run != found.run).collect())
+}
+
+/// What a run goes on with; None: it begins a task.
+pub fn of_run(found: &Found) -> Result<Option<GoesOn>, Problem> {
+    let mut goes_on = None;
+    let mut look = |record: &Record| {
+        if let Event::RunStarted { input, .. } = &record.event {
+            goes_on = GoesOn::of(input);
+        }
+    };
+    let shown = run::show(&found.pack.project, &found.pack.pack, &found.run, &mut look);
+    shown.map_err(|e| Problem::from(TurnError::from(e)))?;
+    Ok(goes_on)
+}
+
+/// What a message for this conversation goes on with: its last turn's task, where that waits for a message.
+pub async fn waiting(
+    server: &Server,
+    pack: &Arc<ServedPack>,
+    key: &SessionKey,
+) -> Result<Option<GoesOn>, Problem> {
+    if !pack.pack.manifest.channels.a2a.may_wait() {
+        return Ok(None);
+    }
+    let session = server.sessions.load(key).await?;
+    let Some(run) = session.last_run.filter(|_| session.open_run.is_none()) else {
+        return Ok(None);
+    };
+    let found = Found {
+        run,
+        key: key.clone(),
+        pack: Arc::clone(pack),
+    };
+    let seen = task::look(server, &found).await?;
+    Ok(going_on(&found, &seen))
+}
+
+/// What the next message of a task goes on with; None: it waits for none.
+pub fn going_on(found: &Found, seen: &Seen) -> Option<GoesOn> {
+    seen.waits_for_a_message.then(|| GoesOn {
+        task: seen.task.id.clone(),
+        after: found.run.clone(),
+    })
+}
