@@ -19,7 +19,7 @@ use agentctl_engine::run::{
     Answering, Budgets, Cancel, Effects, Left, Models, Observer, Resume, RunContext, RunError,
     RunOptions, RunReport, SessionGiven, Turn,
 };
-use agentctl_engine::store::Project;
+use agentctl_engine::store::{Link, Project};
 use agentctl_sessions::{Finish, NewMessage, Role, Session, SessionError, SessionKey, Sessions};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -57,6 +57,10 @@ pub struct Submit {
     /// The turn that has to be open and waiting for the user, since the message is for it and for no other; None: for whatever the
     /// conversation waits for.
     pub to: Option<String>,
+    /// The call of another run that it is a turn for.
+    pub parent: Option<Link>,
+    /// Where answers to what the turn asks come from, before the user is asked.
+    pub answering: Answering,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -153,7 +157,7 @@ pub async fn turn(
         request: message.unwrap_or_default(),
         input,
         limits: host.limits.clone(),
-        answering: Answering::default(),
+        answering: submit.answering.clone(),
         grants: None,
         plan_tools: None,
         session: Some(Box::new(SessionGiven {
@@ -161,6 +165,7 @@ pub async fn turn(
             version: u64::try_from(session.version).unwrap_or_default(),
             fields,
             messages: messages.iter().map(|m| of_message(&m.said)).collect(),
+            parent: submit.parent.clone(),
         })),
     };
     let begun = Turn::begin(host.context(observer), options)?;

@@ -71,8 +71,12 @@ pub(super) fn begin<'a>(
         options.limits,
     );
     driver.record(begun, false)?;
-    if let Some(session) = options.session {
+    if let Some(mut session) = options.session {
+        let parent = session.parent.take();
         driver.record((*session).into(), false)?;
+        if let Some(parent) = parent {
+            driver.record(Event::Linked(parent), false)?;
+        }
     }
     if let Some(grants) = &options.grants {
         driver.pin("user", grants)?;

@@ -1,7 +1,7 @@
 //! What a caller hands to a run, and how a run speaks to its caller while it goes on.
 
 use crate::policy::{Grants, Outside};
-use crate::store::{Budgets, Event, Record};
+use crate::store::{Budgets, Event, Link, Record};
 use agentctl_base::question::Question;
 use serde_json::{Map, Value};
 
@@ -31,6 +31,8 @@ pub struct SessionGiven {
     pub fields: Map<String, Value>,
     /// `{role, text}`, oldest first.
     pub messages: Vec<Value>,
+    /// The call of another run that the turn works on.
+    pub parent: Option<Link>,
 }
 
 impl From<SessionGiven> for Event {

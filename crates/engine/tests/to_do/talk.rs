@@ -47,6 +47,7 @@ fn turn(message: &str) -> agentctl_engine::run::RunOptions {
             json!({"role": "user", "text": "hi \u{202e}there"}),
             json!({"role": "assistant", "text": "hello"}),
         ],
+        parent: None,
     }));
     options
 }

@@ -68,6 +68,7 @@ fn message(text: &str) -> RunOptions {
             .unwrap()
             .clone(),
         messages: vec![json!({"role": "user", "text": "hello"})],
+        parent: None,
     }));
     options
 }

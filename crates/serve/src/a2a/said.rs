@@ -71,6 +71,7 @@ pub async fn read(
         message: Some(text),
         request: Some(once.id.clone()),
         to: filled(message.task_id.as_ref()).map(str::to_owned),
+        ..Submit::default()
     };
     Ok(Said {
         key,
