@@ -7,7 +7,7 @@ use agentctl_engine::policy::{Carries, Does};
 use agentctl_engine::store::ResourceId;
 use agentctl_engine::store::event::JOURNAL_VERSION;
 use agentctl_engine::store::event::{Change, MutationExpectation, Weighed};
-use agentctl_engine::store::{Budgets, Event, LimitOverrides, Means, Record};
+use agentctl_engine::store::{Budgets, Event, LimitOverrides, Link, Means, Record, Side};
 use agentctl_n8n_tools::noted::{BaseHow, Counted, CreateMark, Noted, Rehearsing};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
@@ -260,6 +260,13 @@ fn samples() -> Vec<Event> {
             by: "user".into(),
             grants: json!({"outside": "ask", "tools": []}),
         },
+        Event::Linked(Link {
+            side: Side::Child,
+            run_id: "r".into(),
+            pack: "p".into(),
+            step: step(),
+            call_id: "c".into(),
+        }),
         Event::CallsTurnedAway {
             role: "builder".into(),
             rule: "budget.tool_calls".into(),
@@ -301,9 +308,10 @@ fn place(event: &Event) -> usize {
         Event::SessionLoaded { .. } => 27,
         Event::BranchesJoined { .. } => 28,
         Event::ToolsOffered { .. } => 29,
+        Event::Linked(_) => 30,
     }
 }
-const KINDS: usize = 30;
+const KINDS: usize = 31;
 
 #[test]
 fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {

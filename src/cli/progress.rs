@@ -8,7 +8,7 @@ use super::streams;
 use agentctl_base::counted::counted;
 use agentctl_base::model::{ToolCall, ToolStatus};
 use agentctl_base::question::AnsweredBy;
-use agentctl_engine::store::event::{Change, Event, MutationExpectation, Record, Weighed};
+use agentctl_engine::store::event::{Change, Event, MutationExpectation, Record, Side, Weighed};
 use agentctl_n8n_tools::noted::Noted;
 use console::{Term, style, truncate_str};
 use indicatif::ProgressBar;
@@ -313,6 +313,18 @@ pub fn line(event: &Event) -> Option<String> {
             "    {} you took the run over: from record {from} on your agentctl had not written it",
             style("!").for_stderr().yellow()
         )),
+        Event::Linked(link) => Some(match link.side {
+            Side::Child => format!(
+                "    {} worked on it in run {}",
+                plain(&link.pack),
+                plain(&link.run_id)
+            ),
+            Side::Parent => format!(
+                "    for run {} ({})",
+                plain(&link.run_id),
+                plain(&link.pack)
+            ),
+        }),
         Event::RunEnded { .. }
         | Event::ActivationStarted { .. }
         | Event::ActivationEnded { .. }

@@ -85,8 +85,8 @@ pub struct Given {
     pub target: Option<String>,
     /// No node is judged or built: a connected n8n need not be asked for its release.
     pub judges_no_node: bool,
-    /// It is talked with by another pack, and talks with no further one.
-    pub within: bool,
+    /// How many packs stand above it, where another pack talks with it.
+    pub depth: u8,
 }
 
 impl Session {
@@ -105,8 +105,7 @@ impl Session {
         Self::with(root, BUILDER, model, &on_n8n(target), out)
     }
 
-    /// The same for taking back what a run did (None: the active one): with the orchestrator that the run was begun with, where it
-    /// is one of a pack that has some.
+    /// The same for taking back what a run did (None: the active one): with the pack and the orchestrator that the run was begun with.
     pub fn to_undo(
         root: &Path,
         run: Option<&str>,
@@ -117,14 +116,14 @@ impl Session {
         let project = super::project::open(root)?;
         let kept = run::means(&project, run).ok().flatten();
         match kept.and_then(|kept| Some((kept.pack?, kept.orchestrator))) {
-            Some((pack, orchestrator @ Some(_))) => {
+            Some((pack, orchestrator)) => {
                 let given = Given {
                     orchestrator: Which::of_run(orchestrator),
                     ..on_n8n(target)
                 };
                 Self::with(root, &pack, model, &given, out)
             }
-            _ => Self::at(root, target, model, out),
+            None => Self::at(root, target, model, out),
         }
     }
 
@@ -218,8 +217,10 @@ impl Session {
             servers: servers.clone(),
             n8n: called,
             agents,
-            packs: (!given.within && talks_with_packs(&pack))
-                .then(|| OtherPacks::new(root, model, out) as Arc<dyn Packs>),
+            packs: talks_with_packs(&pack).then(|| {
+                let of = (pack.manifest.name.as_str(), given.depth);
+                OtherPacks::new(of, root, model, out) as Arc<dyn Packs>
+            }),
             root: Some(root),
             folder: given.folder.as_deref(),
         };

@@ -46,7 +46,13 @@ static BUILT_IN: LazyLock<BuiltIn> = LazyLock::new(|| {
     let files = files.map(|(path, file)| (path, file.data));
     let manifest = Cow::Borrowed(include_bytes!("n8n-builder.yaml").as_slice());
     let manifest = (pack::MANIFEST.to_owned(), manifest);
-    BuiltIn::new(words(), files.chain([manifest]))
+    // The copilot's too, word for word.
+    let ask = include_bytes!("../../packs/n8n-copilot/tools/ask_research/tool.yaml");
+    let ask = (
+        "tools/ask_research/tool.yaml".to_owned(),
+        Cow::Borrowed(ask.as_slice()),
+    );
+    BuiltIn::new(words(), files.chain([manifest, ask]))
 });
 
 /// What the files of every pack may name.

@@ -25,6 +25,8 @@ mod file_schemas;
 mod floors;
 mod formats;
 mod gallery;
+mod handoff;
+mod harbour;
 mod help;
 mod history;
 mod killed;

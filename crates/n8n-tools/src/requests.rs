@@ -1,5 +1,5 @@
-//! The tool that hands a request to the team that takes it: one file for each, below `memory/requests/` of the project. Knows no
-//! pack and no field.
+//! The tools that hand a request to the team that takes it, and note on it what came of it: one file for each, below
+//! `memory/requests/` of the project. Knows no pack and no field.
 
 use crate::arguments::{arguments, text};
 use crate::capability as can;
@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 /// Where requests are handed over, below the project.
 const FOLDER: &str = "memory/requests";
+/// What a request consists of, besides notes.
+const SENT: [&str; 3] = ["id", "team_id", "fields"];
 /// No request is larger.
 const MAX_BYTES: u64 = 1024 * 1024;
 
@@ -32,7 +34,7 @@ pub struct Requests {
 }
 
 fn table() -> Vec<Tool<Desk>> {
-    vec![tool()]
+    vec![submit(), note()]
 }
 
 /// What policies and packs are told of the tool.
@@ -81,7 +83,28 @@ arguments! {
     }
 }
 
-fn tool() -> Tool<Desk> {
+arguments! {
+    NoteOnRequest {
+        required team_id: String = text("who takes the request");
+        required id: String = text("the request's id, as submit_request gave it");
+        required name: String = text("the key that the note stands under in the request");
+        required note: Map<String, Value> = json!({"type": "object"});
+    }
+}
+
+fn note() -> Tool<Desk> {
+    Tool::change::<NoteOnRequest>(Head {
+        repeatable: true,
+        ..Head::new(
+            "note_on_request",
+            can::SUBMIT_REQUEST,
+            "Note on a request that was handed over what came of it, under a key of its own. What stands there else stays.",
+            NoteOnRequest::schema,
+        )
+    })
+}
+
+fn submit() -> Tool<Desk> {
     Tool::change::<SubmitRequest>(Head {
         repeatable: true,
         ..Head::new(
@@ -145,7 +168,9 @@ impl Write {
         tidy(&self.desk.project.join(FOLDER))?;
         let files = Files::open(&self.desk.project)?;
         if let Found::Bytes(there) = files.read(Path::new(&path), MAX_BYTES)? {
-            let same = serde_json::from_slice::<Value>(&there).is_ok_and(|there| there == content);
+            // What was noted on it since does not make it another one.
+            let there = serde_json::from_slice::<Map<String, Value>>(&there).unwrap_or_default();
+            let same = SENT.iter().all(|key| there.get(*key) == content.get(*key));
             return Ok(match same {
                 true => Outcome::Ok(told),
                 false => Outcome::failed(
@@ -174,6 +199,87 @@ impl Act for Write {
                 format!("the request could not be written: {error}"),
                 "requests.unwritten",
                 "nothing was handed over; try again",
+            )
+        });
+        Box::pin(std::future::ready((Ok(outcome), None)))
+    }
+}
+
+impl Change for On<Desk, NoteOnRequest> {
+    fn plan<'a>(&'a self, _: &'a mut Cx<'_>, _: &'a Value) -> BoxFuture<'a, Planning> {
+        let planned = match self.args.wrong() {
+            Some(why) => Err(Outcome::failed(why, "requests.arguments", "mend the call")),
+            None => Ok(Plan::unguarded(Box::new(Note {
+                desk: Arc::clone(&self.on),
+                note: self.args.clone(),
+            }))),
+        };
+        Box::pin(std::future::ready(Ok(planned)))
+    }
+}
+
+impl NoteOnRequest {
+    fn wrong(&self) -> Option<String> {
+        for (what, id) in [("a team", &self.team_id), ("a request", &self.id)] {
+            if !is_plain(id) {
+                return Some(format!("{id:?} is no id of {what}"));
+            }
+        }
+        SENT.contains(&self.name.as_str())
+            .then(|| format!("{:?} is what was sent, and stays as it is", self.name))
+    }
+}
+
+struct Note {
+    desk: Arc<Desk>,
+    note: NoteOnRequest,
+}
+
+impl Note {
+    fn write(&self) -> Result<Outcome, FileError> {
+        let NoteOnRequest {
+            team_id,
+            id,
+            name,
+            note,
+        } = &self.note;
+        let path = format!("{FOLDER}/{team_id}/{id}.json");
+        let files = Files::open(&self.desk.project)?;
+        let there = match files.read(Path::new(&path), MAX_BYTES)? {
+            Found::Bytes(there) => serde_json::from_slice::<Map<String, Value>>(&there).ok(),
+            _ => None,
+        };
+        let Some(mut content) = there else {
+            return Ok(Outcome::failed(
+                format!("{path} is not there, or is no request"),
+                "requests.gone",
+                "look at that file; the request was handed over before",
+            ));
+        };
+        let told = json!({"id": id, "team_id": team_id, "url": path});
+        let note = Value::Object(note.clone());
+        if content.get(name) != Some(&note) {
+            content.insert(name.clone(), note);
+            let text = format!("{:#}\n", Value::Object(content));
+            files.write(Path::new(&path), text.as_bytes(), Existing::Replace)?;
+        }
+        Ok(Outcome::Ok(told))
+    }
+}
+
+impl Act for Note {
+    fn touches(&self) -> Touches {
+        Touches::Nothing
+    }
+    fn keep(&self) -> Option<Keep> {
+        None
+    }
+    fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
+        let outcome = self.write().unwrap_or_else(|error| {
+            Outcome::failed(
+                format!("the request could not be written: {error}"),
+                "requests.unwritten",
+                "what was handed over stays; nothing was noted on it",
             )
         });
         Box::pin(std::future::ready((Ok(outcome), None)))
@@ -220,6 +326,46 @@ mod tests {
         std::fs::write(file, "{}").unwrap();
         let changed = write(project.path(), "ops", "s/3", "a").unwrap_err();
         assert_eq!(changed["rule"], "requests.taken");
+    }
+
+    #[test]
+    fn a_note_stands_beside_what_was_sent_and_is_written_once() {
+        let project = tempfile::tempdir().unwrap();
+        let sent = write(project.path(), "ops", "s/3", "a").unwrap();
+        let note = |id: &str, name: &str, file: &str| {
+            let note = NoteOnRequest {
+                team_id: "ops".to_owned(),
+                id: id.to_owned(),
+                name: name.to_owned(),
+                note: Map::from_iter([("file".to_owned(), file.into())]),
+            };
+            let desk = Arc::new(Desk {
+                project: project.path().to_owned(),
+            });
+            match note.wrong() {
+                Some(why) => Err(json!(why)),
+                None => match (Note { desk, note }).write().unwrap() {
+                    Outcome::Ok(told) => Ok(told),
+                    Outcome::Failed(why) => Err(why),
+                    other => panic!("{other:?}"),
+                },
+            }
+        };
+        let id = sent["id"].as_str().unwrap();
+        assert_eq!(note(id, "handoff", "w.json"), Ok(sent.clone()));
+        assert_eq!(note(id, "handoff", "w.json"), Ok(sent.clone()));
+        let file = project.path().join(sent["url"].as_str().unwrap());
+        let content: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+        assert_eq!(content["handoff"], json!({"file": "w.json"}));
+        assert_eq!(content["fields"]["what"], "a");
+        // Sent again, it is the same request.
+        assert_eq!(write(project.path(), "ops", "s/3", "a"), Ok(sent.clone()));
+        assert!(note(id, "fields", "w.json").is_err());
+        assert!(note("../x", "handoff", "w.json").is_err());
+        assert_eq!(
+            note("none", "handoff", "w").unwrap_err()["rule"],
+            "requests.gone"
+        );
     }
 
     #[test]

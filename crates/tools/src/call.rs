@@ -3,7 +3,7 @@
 use crate::answer::{FAILED, GONE};
 use crate::kind::Work;
 use crate::mock;
-use crate::pack::{self, Waits};
+use crate::pack::{self, Begun, CallOf, Told, Waits};
 use crate::seen::Seen;
 use crate::toolset::{Made, Shared};
 use agentctl_base::BoxFuture;
@@ -12,9 +12,10 @@ use agentctl_base::decision::Decision;
 use agentctl_engine::flow::Schema;
 use agentctl_engine::guards::approval_hash;
 use agentctl_engine::pack::Requires;
-use agentctl_engine::store::SnapshotRef;
+use agentctl_engine::store::{Link, Side, SnapshotRef};
 use agentctl_engine::toolset::{
-    Act, Answer, Change, Cx, Keep, Outcome, Performed, Plan, Planning, Read, Reserved, Touches,
+    Act, Answer, BackendError, Change, Cx, Keep, Outcome, Performed, Plan, Planning, Read,
+    Reserved, Touches,
 };
 use agentctl_evidence::Document;
 use serde_json::{Map, Value, json};
@@ -34,6 +35,16 @@ pub(crate) struct Call {
     pub args: Map<String, Value>,
     /// What the web gave in this run before; None: it is no call of a run.
     pub found: Option<Arc<Vec<Document>>>,
+    /// Which call of a run it is; None: it is none.
+    pub of: Option<CallOf>,
+}
+
+fn call_of(cx: &Cx<'_>) -> CallOf {
+    CallOf {
+        run_id: cx.recorder.run_id().to_owned(),
+        step: cx.step.to_owned(),
+        call_id: cx.call_id.to_owned(),
+    }
 }
 
 pub(crate) fn deny(rule: &str, reason: impl Into<String>) -> Decision {
@@ -50,13 +61,19 @@ impl Read for Call {
         let found = cx.memory::<Seen>().map(Seen::found).unwrap_or_default();
         let call = Call {
             found: Some(Arc::new(found)),
+            of: Some(call_of(cx)),
             ..self.clone()
         };
         Box::pin(async move {
             if let Err(decision) = required {
                 return Ok(Outcome::Refused(decision));
             }
-            Ok(call.made(&bound).await)
+            let outcome = call.made(&bound).await;
+            if let Some(link) = call.link(&bound, &outcome) {
+                let kept = cx.link(link);
+                kept.map_err(|e| BackendError::unavailable(e.to_string()))?;
+            }
+            Ok(outcome)
         })
     }
 }
@@ -65,29 +82,37 @@ impl Change for Call {
     fn plan<'a>(&'a self, cx: &'a mut Cx<'_>, _: &'a Value) -> BoxFuture<'a, Planning> {
         let required = self.required(cx).map_err(Outcome::Refused);
         let bound = cx.bound.cloned().unwrap_or_default();
-        let waits = self.shared.held(&self.held_key(cx.step, &bound));
+        let begun = self.shared.held(&self.held_key(cx.step, &bound));
+        let (waits, over) = match begun {
+            Some(Begun::Waits(waits)) => (Some(waits), None),
+            Some(Begun::Over(told)) => (None, Some(*told)),
+            None => (None, None),
+        };
+        let of = Some(call_of(cx));
         let now = cx.recorder.now();
         Box::pin(async move {
             if let Err(refused) = required {
                 return Ok(Err(refused));
             }
             let mut performing = Performing {
-                call: self.clone(),
+                call: Call { of, ..self.clone() },
                 step: cx.step.to_owned(),
-                bound,
                 goes_on: waits.clone(),
+                over,
                 asks: None,
+                link: None,
+                bound,
             };
-            let Some((talk, waits)) = self.talk().zip(waits) else {
+            let Some((pack, waits)) = self.talks_with(&performing.bound).zip(waits) else {
                 return Ok(Ok(Plan::unguarded(Box::new(performing))));
             };
-            let hash = approval_hash(pack::ASKS, &waits.subject(&talk.name));
+            let hash = approval_hash(pack::ASKS, &waits.subject(&pack));
             if cx.guards.answer(&hash, now) == Some(false) {
                 // The refusal below tells the model; this tells the other pack.
                 performing.went_on(false).await;
             }
             Ok(Ok(Plan {
-                reserved: vec![waits.asked(&talk.name)],
+                reserved: vec![waits.asked(&pack)],
                 ..Plan::unguarded(Box::new(performing))
             }))
         })
@@ -100,8 +125,12 @@ struct Performing {
     bound: Map<String, Value>,
     /// The other pack's turn that was begun before, and waits.
     goes_on: Option<Waits>,
+    /// What it came to, where a process before this one began it.
+    over: Option<Told>,
     /// What it waits for now.
     asks: Option<Waits>,
+    /// The run that worked on it.
+    link: Option<Link>,
 }
 
 impl Performing {
@@ -122,23 +151,32 @@ impl Act for Performing {
     }
     fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
         Box::pin(async move {
-            let outcome = match self.went_on(true).await {
-                Some(outcome) => self.call.with_effect(outcome, true),
-                None => self.call.made(&self.bound).await,
+            let outcome = match (self.went_on(true).await, self.over.take()) {
+                (Some(outcome), _) => self.call.with_effect(outcome, true),
+                (None, Some(told)) => {
+                    let key = self.call.held_key(&self.step, &self.bound);
+                    self.call.shared.let_go(&key);
+                    self.call.with_effect(pack::outcome(told), true)
+                }
+                (None, None) => self.call.made(&self.bound).await,
             };
+            self.link = self.call.link(&self.bound, &outcome);
             if let Outcome::Failed(content) = &outcome
                 && let Some(waits) = Waits::of(content).filter(|_| self.call.talk().is_some())
             {
                 let key = self.call.held_key(&self.step, &self.bound);
-                self.call.shared.hold(key, waits.clone());
+                self.call.shared.hold(key, Begun::Waits(waits.clone()));
                 self.asks = Some(waits);
             }
             (Ok(outcome), None)
         })
     }
     fn asks(&mut self) -> Option<Reserved> {
-        let (talk, waits) = self.call.talk().zip(self.asks.take())?;
-        Some(waits.asked(&talk.name))
+        let (pack, waits) = self.call.talks_with(&self.bound).zip(self.asks.take())?;
+        Some(waits.asked(&pack))
+    }
+    fn linked(&mut self) -> Option<Link> {
+        self.link.take()
     }
 }
 
@@ -207,6 +245,20 @@ impl Call {
 
     pub(crate) fn talk(&self) -> Option<&pack::Spec> {
         self.made.work.as_ref()?.talk()
+    }
+
+    /// The pack that it is a message to; None: it is none.
+    pub(crate) fn talks_with(&self, bound: &Map<String, Value>) -> Option<String> {
+        self.talk()?.pack(&self.args, bound)
+    }
+
+    /// The run that worked on it, by what came of it.
+    fn link(&self, bound: &Map<String, Value>, outcome: &Outcome) -> Option<Link> {
+        if self.made.is_mock(&self.shared.surroundings) {
+            return None;
+        }
+        let (pack, run) = self.talks_with(bound).zip(pack::run_of(outcome))?;
+        Some(self.of.as_ref()?.link(Side::Child, run, &pack))
     }
 
     /// Which call it is, for what its turn waits for.

@@ -99,6 +99,7 @@ impl Tools {
             shared: self.shared(),
             args,
             found: None,
+            of: None,
         })
     }
 }

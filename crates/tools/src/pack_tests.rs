@@ -1,4 +1,4 @@
-use super::{Approval, KIND, Packs, Told, Waits, With};
+use super::{Approval, Begun, CallOf, KIND, Message, Packs, Told, Waits, With};
 use crate::direct::{Came, Given};
 use crate::mock::Mode;
 use crate::toolset::{Surroundings, Tools};
@@ -11,18 +11,18 @@ use std::sync::{Arc, Mutex};
 /// Says back what it was told to, and notes who said what to it.
 struct Scripted {
     told: Result<Told, String>,
-    heard: Mutex<Vec<(With, String)>>,
+    heard: Mutex<Vec<(With, Message)>>,
 }
 
 impl Packs for Scripted {
     fn lacks(&self, pack: &str) -> Option<String> {
-        (pack != "desk").then(|| format!("there is no pack {pack}"))
+        (!["desk", "shelf"].contains(&pack)).then(|| format!("there is no pack {pack}"))
     }
-    fn say(&self, with: With, message: String) -> BoxFuture<'_, Result<Told, String>> {
+    fn say(&self, with: With, message: Message) -> BoxFuture<'_, Result<Told, String>> {
         self.heard.lock().unwrap().push((with, message));
         Box::pin(std::future::ready(self.told.clone()))
     }
-    fn waiting(&self, _: With) -> BoxFuture<'_, Result<Option<Waits>, String>> {
+    fn begun(&self, _: With, _: CallOf) -> BoxFuture<'_, Result<Option<Told>, String>> {
         Box::pin(std::future::ready(Ok(None)))
     }
     fn allow(&self, _: With, _: Waits, _: bool) -> BoxFuture<'_, Result<Told, String>> {
@@ -61,7 +61,11 @@ fn declared(name: &str) -> DeclaredTool {
 }
 
 fn tools(name: &str, packs: Option<Arc<Scripted>>) -> Tools {
-    let surroundings = Surroundings {
+    Tools::new([&declared(name)], Arc::default(), surroundings(packs))
+}
+
+fn surroundings(packs: Option<Arc<Scripted>>) -> Surroundings {
+    Surroundings {
         mode: Mode::Auto,
         variable: |_| None,
         allow: Default::default(),
@@ -73,8 +77,7 @@ fn tools(name: &str, packs: Option<Arc<Scripted>>) -> Tools {
         engine: None,
         reader: None,
         folder: None,
-    };
-    Tools::new([&declared(name)], Arc::default(), surroundings)
+    }
 }
 
 async fn came(told: Result<Told, String>, args: Value) -> (Came, Arc<Scripted>) {
@@ -98,6 +101,9 @@ async fn came(told: Result<Told, String>, args: Value) -> (Came, Arc<Scripted>) 
 async fn a_call_is_one_message_in_the_callers_own_conversation() {
     let told = Told {
         run: "r1".into(),
+        outcome: "complete".into(),
+        place: Some("workflows/w.json".into()),
+        open: vec!["connect a credential".into()],
         output: "Made.".into(),
         changed: true,
         ..Told::default()
@@ -107,7 +113,7 @@ async fn a_call_is_one_message_in_the_callers_own_conversation() {
         (came.status, came.content),
         (
             "ok",
-            json!({"output": "Made.", "data": null, "attachment": null, "run": "r1", "changed": true, "effect": "changes"})
+            json!({"output": "Made.", "data": null, "attachment": null, "run": "r1", "changed": true, "outcome": "complete", "place": "workflows/w.json", "open": ["connect a credential"], "effect": "changes"})
         )
     );
     let with = With {
@@ -118,7 +124,13 @@ async fn a_call_is_one_message_in_the_callers_own_conversation() {
     };
     assert_eq!(
         *packs.heard.lock().unwrap(),
-        [(with, "make one".to_owned())]
+        [(
+            with,
+            Message {
+                text: "make one".to_owned(),
+                ..Message::default()
+            }
+        )]
     );
     // What changed nothing is no evidence of a change.
     let answered = Told {
@@ -157,14 +169,25 @@ async fn an_approval_is_the_users_and_what_was_done_before_an_end_is_not_known()
     );
     let waits = Waits::of(&came.content).unwrap();
     assert_eq!((&*waits.run, &*waits.question), ("r1", "approve"));
+    let asked = Told {
+        run: "r1".into(),
+        approval: Some(Approval {
+            question: "approve".into(),
+            text: waits.text.clone(),
+        }),
+        ..Told::default()
+    };
+    assert_eq!(Begun::of(asked), Begun::Waits(waits));
     for (changed, status) in [(true, "unknown"), (false, "failed")] {
         let ended = Told {
+            run: "r1".into(),
             failed: Some("it was blocked".into()),
             changed,
             ..Told::default()
         };
         let (came, _) = self::came(Ok(ended), json!({"what": "x"})).await;
         assert_eq!(came.status, status);
+        assert_eq!(came.content["run"], "r1");
     }
     let (came, _) = self::came(Err("no key".into()), json!({"what": "x"})).await;
     assert_eq!(
@@ -217,4 +240,68 @@ fn a_pack_that_is_not_there_is_told_and_a_file_names_all_of_it() {
         ),
         1
     );
+    let of = |name: &str, more: &str| {
+        faults(&format!(
+            "{{name: \"{name}\", message: \"{{m}}\", tenant: \"{{t}}\", user: \"{{u}}\", conversation: \"{{c}}\"{more}}}"
+        ))
+    };
+    // A value names one of those that the file names; a name that no value says needs none of them.
+    assert_eq!(
+        of(
+            "{m}",
+            ", names: [desk, shelf], input: {a: \"{m}\"}, recommended: true"
+        ),
+        0
+    );
+    assert_eq!(of("desk", ", names: [desk, shelf]"), 1);
+    assert_eq!(of("{m}", ", names: []"), 1);
+    assert_eq!(of("desk", ", input: {a: \"{other}\"}"), 1);
+    assert_eq!(of("desk", ", recommended: often"), 1);
+}
+
+#[tokio::test]
+async fn a_value_names_only_a_pack_that_the_file_names() {
+    let section = json!({"name": "{pack}", "names": ["desk", "shelf"], "message": "{what}", "input": {"wish": "{wish}", "none": "{none}"},
+        "tenant": "{tenant}", "user": "{user}", "conversation": "{conversation}", "recommended": true});
+    let tool = DeclaredTool {
+        kind: ToolKind::Other {
+            name: "pack",
+            section,
+        },
+        parameters: Arc::new(json!({"type": "object"})),
+        ..declared("desk")
+    };
+    let packs = Arc::new(Scripted {
+        told: Ok(Told::default()),
+        heard: Mutex::default(),
+    });
+    let tools = Tools::new(
+        [&tool],
+        Arc::default(),
+        surroundings(Some(Arc::clone(&packs))),
+    );
+    let bound = ["tenant", "user", "conversation"].map(|name| (name.to_owned(), json!("x")));
+    let call = async |pack: &str| {
+        let given = Given {
+            args: json!({"pack": pack, "what": "make one", "wish": {"big": true}})
+                .as_object()
+                .cloned()
+                .unwrap(),
+            bound: Map::from_iter(bound.clone()),
+            after: None,
+        };
+        tools.directly("ask_desk", &given).await.unwrap().status
+    };
+    assert_eq!(call("shelf").await, "ok");
+    assert_eq!(call("attic").await, "failed");
+    let heard = packs.heard.lock().unwrap();
+    let [(with, message)] = &heard[..] else {
+        panic!("{heard:?}");
+    };
+    assert_eq!(with.pack, "shelf");
+    assert_eq!(
+        Value::Object(message.input.clone()),
+        json!({"wish": {"big": true}})
+    );
+    assert!(message.recommended);
 }

@@ -6,8 +6,7 @@ use crate::call::Call;
 use crate::kind::{KINDS, Work};
 use crate::mock::Mode;
 use crate::n8n::Workflows;
-use crate::pack::Packs;
-use crate::pack::Waits;
+use crate::pack::{Begun, CallOf, Packs};
 use crate::registry::{Calls, Stands, in_order};
 use crate::seen::Seen;
 use agentctl_base::BoxFuture;
@@ -70,21 +69,21 @@ pub(crate) struct Shared {
     pub cache: Mutex<BTreeMap<String, (Instant, Value)>>,
     /// When the calls of a tool with a rate limit were made.
     pub calls: Mutex<BTreeMap<&'static str, VecDeque<Instant>>>,
-    /// What calls of this process wait for that were begun, by call.
-    pub waits: Mutex<BTreeMap<String, Waits>>,
+    /// What is known of calls that were begun before, by call.
+    pub begun: Mutex<BTreeMap<String, Begun>>,
 }
 
 impl Shared {
-    pub fn held(&self, key: &str) -> Option<Waits> {
-        self.waits.lock().ok()?.get(key).cloned()
+    pub fn held(&self, key: &str) -> Option<Begun> {
+        self.begun.lock().ok()?.get(key).cloned()
     }
-    pub fn hold(&self, key: String, waits: Waits) {
-        if let Ok(mut held) = self.waits.lock() {
-            held.insert(key, waits);
+    pub fn hold(&self, key: String, begun: Begun) {
+        if let Ok(mut held) = self.begun.lock() {
+            held.insert(key, begun);
         }
     }
     pub fn let_go(&self, key: &str) {
-        if let Ok(mut held) = self.waits.lock() {
+        if let Ok(mut held) = self.begun.lock() {
             held.remove(key);
         }
     }
@@ -176,7 +175,7 @@ impl Tools {
                 ),
                 surroundings,
                 cache: Mutex::default(),
-                waits: Mutex::default(),
+                begun: Mutex::default(),
                 calls: Mutex::default(),
             }),
             made,
@@ -270,6 +269,7 @@ impl Toolset for Tools {
             shared: Arc::clone(&self.shared),
             args,
             found: None,
+            of: None,
         };
         Ok(match (&made.work, made.tool.changes) {
             (None, _) => Parsed::Flow,
@@ -320,7 +320,8 @@ impl Toolset for Tools {
             _ => None,
         }
     }
-    /// What was sent cannot be asked after: nobody keeps it. Another pack's turn that waits for an approval is gone on with.
+    /// What was sent cannot be asked after: nobody keeps it. Another pack's turn is gone on with; what it comes to is what the call,
+    /// which is made again, comes to.
     fn settle<'a>(
         &'a self,
         cx: &'a mut Cx<'_>,
@@ -334,16 +335,24 @@ impl Toolset for Tools {
                 return Ok(unknown);
             };
             let packs = self.shared.surroundings.packs.as_ref();
-            let with = call.talk().and_then(|talk| talk.of_bound(&bound));
+            let with = call.talk().and_then(|talk| talk.with(&call.args, &bound));
             let Some((packs, with)) = packs.zip(with) else {
                 return Ok(unknown);
             };
-            match packs.waiting(with).await.ok().flatten() {
-                Some(waits) => {
-                    self.shared.hold(call.held_key(cx.step, &bound), waits);
+            let of = CallOf {
+                run_id: cx.recorder.run_id().to_owned(),
+                step: cx.step.to_owned(),
+                call_id: cx.call_id.to_owned(),
+            };
+            match packs.begun(with, of).await {
+                Ok(told) => {
+                    if let Some(told) = told {
+                        let key = call.held_key(cx.step, &bound);
+                        self.shared.hold(key, Begun::of(told));
+                    }
                     Ok(Settling::NotDone)
                 }
-                None => Ok(unknown),
+                Err(_) => Ok(unknown),
             }
         })
     }
@@ -360,6 +369,7 @@ impl Tools {
             shared: Arc::clone(&self.shared),
             args: strict_json::object(&call.arguments).ok()?,
             found: None,
+            of: None,
         })
     }
 }

@@ -20,7 +20,7 @@ use agentctl_engine::run::{
     Answering, Budgets, Cancel, Effects, Left, Models, Observer, Resume, RunContext, RunError,
     RunOptions, RunReport, SessionGiven, Turn,
 };
-use agentctl_engine::store::Project;
+use agentctl_engine::store::{Link, Project};
 use agentctl_sessions::{Finish, NewMessage, Role, Session, SessionError, SessionKey, Sessions};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
@@ -60,6 +60,10 @@ pub struct Submit {
     pub to: Option<String>,
     /// What its sender calls it; None: nothing.
     pub heard: Option<String>,
+    /// The call of another run that it is a turn for.
+    pub parent: Option<Link>,
+    /// Where answers to what the turn asks come from, before the user is asked.
+    pub answering: Answering,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -156,7 +160,7 @@ pub async fn turn(
         request: message.unwrap_or_default(),
         input,
         limits: host.limits.clone(),
-        answering: Answering::default(),
+        answering: submit.answering.clone(),
         grants: None,
         plan_tools: None,
         session: Some(Box::new(SessionGiven {
@@ -165,6 +169,7 @@ pub async fn turn(
             fields,
             messages: messages.iter().map(|m| of_message(&m.said)).collect(),
             heard: submit.heard.clone(),
+            parent: submit.parent.clone(),
         })),
     };
     let begun = Turn::begin(host.context(observer), options)?;

@@ -2,7 +2,7 @@
 
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::pack::Pack;
-use agentctl_engine::run::{Left, Reply, RunReport};
+use agentctl_engine::run::{Left, Reply, RunReport, Taken};
 use agentctl_engine::view::RunUsage;
 use agentctl_sessions::Session;
 use serde::Serialize;
@@ -36,6 +36,15 @@ pub struct TurnReply {
     pub messages: Vec<Reply>,
     /// The flow's own output, for machines.
     pub output: Value,
+    /// The things that it made and that have a section of the report, by the section's name.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub made: Map<String, Value>,
+    /// What is left to the user, a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub todo: Vec<String>,
+    /// The recommendations that were taken for answers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<Taken>,
     /// The fields of the session after the turn.
     pub state: Map<String, Value>,
     pub expects: Expects,
@@ -89,6 +98,11 @@ impl TurnReply {
             route: left.route.clone(),
             messages,
             output: report.output.clone().unwrap_or_default(),
+            made: named(report)
+                .map(|(section, made)| (section.clone(), made.clone()))
+                .collect(),
+            todo: to_do(report),
+            taken: report.taken.clone(),
             state: left.fields.clone(),
             expects,
             question,
@@ -125,6 +139,9 @@ impl TurnReply {
             route: None,
             messages: vec![answer],
             output: Value::Null,
+            made: Map::new(),
+            todo: Vec::new(),
+            taken: Vec::new(),
             state,
             expects: Expects::Nothing,
             question: None,
@@ -151,7 +168,12 @@ pub(super) fn said(pack: &Pack, report: &RunReport, left: &Left) -> Vec<Reply> {
         Outcome::Complete => joined([text, report.message.clone()]),
         _ => text,
     };
-    let text = joined([text, to_do(report)]);
+    let open = to_do(report);
+    let open = match open.is_empty() {
+        true => String::new(),
+        false => format!("still yours to do:\n- {}", open.join("\n- ")),
+    };
+    let text = joined([text, open]);
     let reply = Reply {
         text,
         data: Value::Null,
@@ -168,33 +190,33 @@ fn joined(parts: [String; 2]) -> String {
     parts.join("\n")
 }
 
-/// The things of the report that have a name, a line each, with their file.
+/// The things of the report that have a name, with their sections.
+fn named(report: &RunReport) -> impl Iterator<Item = (&String, &Value)> {
+    let made = report.made.iter();
+    made.filter(|(_, made)| made.get("name").is_some_and(Value::is_string))
+}
+
+/// A line for each of them, with its file.
 fn made(report: &RunReport) -> String {
-    let named = report.made.iter().filter_map(|(section, made)| {
+    let lines = named(report).filter_map(|(section, made)| {
         let name = made.get("name")?.as_str()?;
         let file = made.get("file").and_then(Value::as_str);
         let place = file.or_else(|| made.get("id")?.as_str());
         let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
         Some(format!("{section} {name:?}{place}"))
     });
-    named.collect::<Vec<_>>().join("\n")
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What the flow's fields leave to the user, a line each.
-fn to_do(report: &RunReport) -> String {
+fn to_do(report: &RunReport) -> Vec<String> {
     let fields = report.sections.values();
     let open = fields.filter_map(|field| field.get("todo")?.as_array());
-    let lines: Vec<String> = open
-        .flatten()
-        .filter_map(|one| {
-            let text = one.as_str().or_else(|| one.get("text")?.as_str())?;
-            let node = one.get("node").and_then(Value::as_str);
-            let node = node.map(|node| format!("[{node}] ")).unwrap_or_default();
-            Some(format!("- {node}{text}"))
-        })
-        .collect();
-    match lines.is_empty() {
-        true => String::new(),
-        false => format!("still yours to do:\n{}", lines.join("\n")),
-    }
+    let lines = open.flatten().filter_map(|one| {
+        let text = one.as_str().or_else(|| one.get("text")?.as_str())?;
+        let node = one.get("node").and_then(Value::as_str);
+        let node = node.map(|node| format!("[{node}] ")).unwrap_or_default();
+        Some(format!("{node}{text}"))
+    });
+    lines.collect()
 }

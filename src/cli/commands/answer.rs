@@ -65,6 +65,8 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
             })?,
             None => Value::String(typed.to_owned()),
         };
+        // What a turn asks is answered by its id.
+        let key = question.map_or(key, |question| question.id.as_str());
         answers.insert(key.to_owned(), value);
     }
     if run::conversation(&session.project, &run_id)
@@ -73,7 +75,8 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
     {
         session.init("answer", out)?;
         let limits = activation::limits(&session.pack, &args.limits)?.over(&session.budgets);
-        return of_turn(root, &session, (&run_id, answers), limits, out);
+        let approves = open.first().is_none_or(|asked| asked.approves.is_some());
+        return of_turn(root, &session, (&run_id, answers, approves), limits, out);
     }
     if answers.is_empty() && !args.yes {
         return Err(CliError::usage("no answer was given").hint(format!(
@@ -103,7 +106,7 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
 fn of_turn(
     root: &Path,
     session: &Session,
-    (run, answers): (&str, Map<String, Value>),
+    (run, answers, approves): (&str, Map<String, Value>, bool),
     limits: Budgets,
     out: &Output,
 ) -> Result<Exit, CliError> {
@@ -128,7 +131,7 @@ fn of_turn(
         let given = turns::AnswerTo {
             question: &question,
             value,
-            approves: true,
+            approves,
             heard: None,
         };
         let reply = turns::answer(&host, &key, run, given, &mut observer).await;

@@ -14,10 +14,12 @@ use crate::cli::timeline::{Detail, Timeline, history_line, outcome};
 use agentctl_base::counted::counted;
 use agentctl_base::question::Outcome;
 use agentctl_engine::run::{self, Made, Numbering, RunUsage};
-use agentctl_engine::store::{Event, Held, Project, ProjectLock, Record, Tail};
+use agentctl_engine::store::{Event, Held, Link, Project, ProjectLock, Record, Side, Tail};
+use agentctl_engine::view::RunView;
 use clap::Args;
 use console::style;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -84,6 +86,8 @@ struct Gathered {
     made: Vec<Made>,
     /// Kept for `--output-format json` only.
     records: Vec<Record>,
+    /// The runs whose stories were told.
+    known: BTreeSet<String>,
 }
 
 impl Gathered {
@@ -127,7 +131,9 @@ fn records(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
         looks = if records.is_empty() { looks + 1 } else { 0 };
         for record in &records {
             gathered.take(&run_id, record);
-            if !show(record, args.since, &mut timeline, &mut gathered, out)? {
+            if !show(record, args.since, &mut timeline, &mut gathered, out)?
+                || !show_linked(&project, &run_id, record, args.since, &mut gathered, out)?
+            {
                 return Ok(Exit::Complete);
             }
         }
@@ -160,6 +166,10 @@ fn records(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> 
                 "changes": listed(&gathered.made),
                 "foreign": tail.foreign(),
             });
+            let linked = linked(&project, &run_id);
+            if let Some(map) = result.as_object_mut().filter(|_| !linked.is_empty()) {
+                map.insert("linked".into(), linked.into());
+            }
             if let (OutputFormat::Json, Some(map)) = (out.format, result.as_object_mut()) {
                 map.insert("records".into(), json!(gathered.records));
             }
@@ -207,6 +217,86 @@ fn show(
             Ok(true)
         }
     }
+}
+
+/// In words for people the story of a run that worked on a call stands behind the call. False when nobody reads any more.
+fn show_linked(
+    project: &Project,
+    run_id: &str,
+    record: &Record,
+    since: u64,
+    gathered: &mut Gathered,
+    out: &Output,
+) -> Result<bool, CliError> {
+    match &record.event {
+        Event::Linked(link)
+            if out.format == OutputFormat::Text
+                && record.seq >= since
+                && link.side == Side::Child =>
+        {
+            let text = story(project, run_id, link, &mut gathered.known);
+            Ok(text.is_empty() || write_to_reader(fit::for_stdout(&text).as_bytes())?)
+        }
+        _ => Ok(true),
+    }
+}
+
+/// What stands before each line of another run's story.
+const WITHIN: &str = "      │ ";
+
+fn story(project: &Project, of: &str, link: &Link, known: &mut BTreeSet<String>) -> String {
+    if !known.insert(link.run_id.clone()) {
+        return String::new();
+    }
+    let records = match run::read(project, &link.run_id) {
+        Ok(loaded) => loaded.records,
+        Err(why) => return format!("{WITHIN}{}\n", plain(&why.to_string())),
+    };
+    let parent = RunView::of(&records)
+        .parent()
+        .map(|parent| parent.run_id.clone());
+    if parent.as_deref() != Some(of) {
+        return format!("{WITHIN}its journal does not say that it worked for this run\n");
+    }
+    let mut timeline = Timeline::new(Detail::Whole);
+    let mut text = String::new();
+    for record in &records {
+        text.push_str(&timeline.lines(record));
+        if let Event::Linked(further) = &record.event
+            && further.side == Side::Child
+        {
+            text.push_str(&story(project, &link.run_id, further, known));
+        }
+    }
+    text.lines()
+        .map(|line| format!("{WITHIN}{line}\n"))
+        .collect()
+}
+
+/// The runs that worked on calls of it, for programs.
+fn linked(project: &Project, run_id: &str) -> Vec<Value> {
+    let linked = run::view(project, run_id).map(|view| run::linked(project, &view));
+    let one = |one: run::Linked| {
+        let mut told =
+            json!({"run_id": one.link.run_id, "pack": one.link.pack, "depth": one.depth});
+        if let Some(map) = told.as_object_mut() {
+            match one.view {
+                Ok(view) => {
+                    let outcome = view
+                        .ended
+                        .map(|ended| ended.outcome)
+                        .or(view.activation_outcome);
+                    map.insert("outcome".into(), json!(outcome));
+                    map.insert("usage".into(), json!(view.usage));
+                }
+                Err(why) => {
+                    map.insert("error".into(), why.into());
+                }
+            }
+        }
+        told
+    };
+    linked.unwrap_or_default().into_iter().map(one).collect()
 }
 
 /// The process that said it works is there, or somebody holds the project for this run.

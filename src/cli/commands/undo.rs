@@ -6,6 +6,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
+use crate::cli::project;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::words::{LISTED, in_words};
@@ -13,9 +14,11 @@ use agentctl_engine::run::{
     self, Asker, RunError, RunSummary, Undo, UndoReport, UndoTerms, Undone, UndoneHow,
 };
 use agentctl_engine::store::{Event, Project, Record};
+use agentctl_engine::view::RunView;
 use agentctl_n8n_tools::tools::Push;
 use clap::Args;
 use console::style;
+use serde_json::Value;
 use std::path::Path;
 
 /// Take back what a run changed, all of it or down to one of its changes
@@ -51,17 +54,71 @@ pub struct UndoArgs {
 }
 
 pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError> {
-    let (target, offline) = (args.target.as_deref(), ModelOptions::offline());
-    let session = match (&args.workflow, target) {
-        (None, None) => Session::to_undo(root, args.run.as_deref(), target, &offline, out)?,
-        _ => Session::at(root, target, &offline, out)?,
+    let (report, linked) = match of_linked(root, args, out)? {
+        Some((run_id, members)) => {
+            let mut reports = all(root, args, &members, out)?;
+            let own = reports
+                .iter()
+                .position(|(_, report)| report.run_id == run_id);
+            let own = own.map(|at| reports.remove(at).1);
+            let none = UndoReport {
+                run_id,
+                resources: Vec::new(),
+                redo: None,
+            };
+            (own.unwrap_or(none), reports)
+        }
+        None => {
+            let (target, offline) = (args.target.as_deref(), ModelOptions::offline());
+            let session = match (&args.workflow, target) {
+                (None, None) => Session::to_undo(root, args.run.as_deref(), target, &offline, out)?,
+                _ => Session::at(root, target, &offline, out)?,
+            };
+            let what = match (&args.workflow, &args.run, &args.target) {
+                (Some(id), ..) => Undo::Resource(id.clone()),
+                (None, None, Some(target)) => {
+                    Undo::Run(Some(last_pushed(&session.project, target)?))
+                }
+                (None, run, _) => Undo::Run(run.clone()),
+            };
+            session.init("undo", out)?;
+            (one(&session, what, args, args.plan, out)?, Vec::new())
+        }
     };
-    let what = match (&args.workflow, &args.run, &args.target) {
-        (Some(id), ..) => Undo::Resource(id.clone()),
-        (None, None, Some(target)) => Undo::Run(Some(last_pushed(&session.project, target)?)),
-        (None, run, _) => Undo::Run(run.clone()),
-    };
-    session.init("undo", out)?;
+    out.answer(
+        Exit::Complete,
+        || text(&report, &linked, args),
+        || {
+            let mut listed = in_words(&report, LISTED);
+            let linked = linked.iter().map(|(pack, report)| {
+                let mut one = in_words(report, LISTED);
+                if let Some(map) = one.as_object_mut() {
+                    map.insert("pack".into(), pack.as_str().into());
+                }
+                one
+            });
+            let linked: Vec<Value> = linked.collect();
+            if let Some(map) = listed.as_object_mut() {
+                if !linked.is_empty() {
+                    map.insert("linked".into(), linked.into());
+                }
+                if args.plan {
+                    map.insert("plan".into(), true.into());
+                }
+            }
+            listed
+        },
+    )
+}
+
+/// One undo; `plan`: only what it would do.
+fn one(
+    session: &Session,
+    what: Undo,
+    args: &UndoArgs,
+    plan: bool,
+    out: &Output,
+) -> Result<UndoReport, CliError> {
     let mut observer = RunObserver::new(out, None);
     let progress = observer.progress.clone();
     let mut terminal = Terminal::new(&progress);
@@ -72,25 +129,111 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         to: args.to,
         force: args.force,
         allow_publish: args.allow.iter().any(|guard| guard == "publish"),
-        plan: args.plan,
+        plan,
     };
     let done = runtime::block_on_until(&session.cancel, run::undo_by(context, what, terms))?;
     progress.finish();
     if let Some(error) = observer.finish() {
         return Err(error);
     }
-    let report = done.map_err(|e| session::run_error(&e))?;
-    out.answer(
-        Exit::Complete,
-        || text(&report, args),
-        || {
-            let mut listed = in_words(&report, LISTED);
-            if let Some(map) = listed.as_object_mut().filter(|_| args.plan) {
-                map.insert("plan".into(), true.into());
+    done.map_err(|e| session::run_error(&e))
+}
+
+/// A run and those that worked on its calls.
+struct Member {
+    run_id: String,
+    pack: String,
+    /// When it changed something last.
+    last: (Option<u64>, String),
+}
+
+/// A run whose calls other runs worked on, and which of them all changed something, the last change first. None: no other run did, or
+/// numbers of one run's changes were given.
+fn of_linked(
+    root: &Path,
+    args: &UndoArgs,
+    out: &Output,
+) -> Result<Option<(String, Vec<Member>)>, CliError> {
+    if args.workflow.is_some() || args.target.is_some() || args.to.is_some() {
+        return Ok(None);
+    }
+    let project = project::open(root)?;
+    let told = |error: RunError| session::run_error(&error);
+    let run_id = run::run_named(&project, args.run.as_deref()).map_err(told)?;
+    // What is wrong with the run itself is told by its undo.
+    let Ok(view) = run::view(&project, &run_id) else {
+        return Ok(None);
+    };
+    let mut members = Vec::new();
+    let linked = run::linked(&project, &view);
+    if linked.is_empty() {
+        return Ok(None);
+    }
+    let mut add = |pack: &str, view: &RunView| {
+        if let Some(last) = view.changes.last() {
+            members.push(Member {
+                run_id: view.run_id.clone(),
+                pack: pack.to_owned(),
+                last: (last.turn, last.at.clone()),
+            });
+        }
+    };
+    add("", &view);
+    for one in &linked {
+        match &one.view {
+            Ok(view) => add(&one.link.pack, view),
+            Err(why) => out.note(&format!(
+                "what run {} did is not looked at: {}",
+                one.link.run_id,
+                plain(why)
+            )),
+        }
+    }
+    if members.is_empty() {
+        let ids: Vec<&str> = linked.iter().map(|one| one.link.run_id.as_str()).collect();
+        return Err(CliError::usage(format!(
+            "run {run_id} changed no workflow, and neither did what worked for it ({})",
+            ids.join(", ")
+        )));
+    }
+    members.sort_by(|a, b| b.last.cmp(&a.last));
+    Ok(Some((run_id, members)))
+}
+
+/// Takes all of them back, or none: what one of them refuses is known before the first is touched.
+fn all(
+    root: &Path,
+    args: &UndoArgs,
+    members: &[Member],
+    out: &Output,
+) -> Result<Vec<(String, UndoReport)>, CliError> {
+    let mut reports: Vec<(String, UndoReport)> = Vec::new();
+    for plan in [true, false] {
+        if !plan && args.plan {
+            break;
+        }
+        reports.clear();
+        for member in members {
+            let run = Some(member.run_id.as_str());
+            let session = Session::to_undo(root, run, None, &ModelOptions::offline(), out)?;
+            if plan && reports.is_empty() {
+                session.init("undo", out)?;
             }
-            listed
-        },
-    )
+            let what = Undo::Run(Some(member.run_id.clone()));
+            let done = one(&session, what, args, plan, out);
+            let done = done.map_err(|mut error| {
+                let before: Vec<&str> = reports.iter().map(|(_, r)| r.run_id.as_str()).collect();
+                let before = match (plan, before.is_empty()) {
+                    (false, false) => format!("taken back before: {}", before.join(", ")),
+                    _ => "nothing was taken back".to_owned(),
+                };
+                error.message = format!("run {}: {}; {before}", member.run_id, error.message);
+                error
+            })?;
+            reports.push((member.pack.clone(), done));
+        }
+    }
+    Ok(reports)
 }
 
 /// The run that pushed to a target last, of those that were not taken back.
@@ -117,7 +260,22 @@ fn last_pushed(project: &Project, target: &str) -> Result<String, CliError> {
     )
 }
 
-fn text(report: &UndoReport, args: &UndoArgs) -> String {
+fn text(report: &UndoReport, linked: &[(String, UndoReport)], args: &UndoArgs) -> String {
+    let mut text = String::new();
+    for (pack, one) in linked {
+        text.push_str(&format!("run {} ({}):\n", plain(&one.run_id), plain(pack)));
+        text.push_str(&text_of(one, args));
+    }
+    if linked.is_empty() || !report.resources.is_empty() {
+        text.push_str(&text_of(report, args));
+    }
+    if args.plan && (!linked.is_empty() || !report.resources.is_empty()) {
+        text.push_str("nothing was changed: without --plan this is done\n");
+    }
+    text
+}
+
+fn text_of(report: &UndoReport, args: &UndoArgs) -> String {
     let mut text = String::new();
     for item in &report.resources {
         text.push_str(&diff_text(&item.difference));
@@ -138,9 +296,6 @@ fn text(report: &UndoReport, args: &UndoArgs) -> String {
             "nothing to take back: run {} changed no workflow after that\n",
             report.run_id
         ));
-    }
-    if args.plan && !report.resources.is_empty() {
-        text.push_str("nothing was changed: without --plan this is done\n");
     }
     if let Some(number) = report.redo {
         let at = args.target.as_ref().map(|name| format!(" --target {name}"));

@@ -7,7 +7,7 @@ use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::session;
 use agentctl_base::counted::counted;
-use agentctl_engine::run::{self, RunUsage, UsageReport};
+use agentctl_engine::run::{self, RunUsage, UsageReport, UsedByLinked};
 use clap::Args;
 use indexmap::IndexMap;
 use std::path::Path;
@@ -54,6 +54,11 @@ fn text(report: &UsageReport) -> String {
             let none = String::new;
             rows.push([plain(name), calls, not_ok, none(), tokens, none()]);
         }
+    }
+    if let Some(together) = &report.together {
+        let of = |used: &UsedByLinked| (format!("{} ({})", used.run_id, used.pack), used.total);
+        let used: IndexMap<String, RunUsage> = report.linked.iter().map(of).collect();
+        rows.extend(section("run that worked for it", &used, Some(together)));
     }
     let mut text = format!("run {}\n{}", report.run_id, table(WIDTHS, rows));
     if report.total.cache_write_tokens > 0 {

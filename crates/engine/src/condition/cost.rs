@@ -13,6 +13,8 @@ use serde_json::Value;
 pub(super) const MAX_STEPS: f64 = 20_000_000.0;
 /// The same when an expression is loaded, for a little of everything.
 pub(super) const MAX_STEPS_LOADED: f64 = 5_000_000.0;
+/// Steps of an expression that stands in a pack's data, at most.
+pub(super) const STEPS_OF_DATA: f64 = 20_000.0;
 /// Nodes of one expression, at most.
 pub(super) const MAX_NODES: usize = 4_000;
 /// Characters of a number that is written out, at most.
@@ -55,6 +57,14 @@ impl Size {
             _ => return Size::scalar(),
         };
         items.fold(own, |size, item| size.with(Size::of(item)))
+    }
+
+    /// Whether something of this size may be made of an expression and its values: both are looked through twice at most.
+    pub fn is_within(self, expression: Size, values: Size) -> bool {
+        let most = expression.with(values);
+        self.longest <= most.longest.max(1.0)
+            && self.scalars <= most.scalars
+            && self.bytes <= 2.0 * most.bytes
     }
 
     fn scalar() -> Size {
@@ -312,6 +322,15 @@ impl<'a> Sizes<'a> {
                     ..Size::scalar()
                 };
                 (size, all.walk())
+            }
+            // What it makes is held against this; each expression has its own bound.
+            "evaluated" => {
+                let size = Size {
+                    longest: all.longest.max(1.0),
+                    scalars: all.scalars + 1.0,
+                    bytes: 2.0 * all.bytes + 1_000.0,
+                };
+                (size, all.walk() + first.scalars.max(1.0) * STEPS_OF_DATA)
             }
             // Each quote is looked for in each message, both in one spelling.
             "quote_in" => (Size::scalar(), all.walk() * (8.0 + first.scalars)),

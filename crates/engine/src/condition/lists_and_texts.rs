@@ -2,6 +2,7 @@
 //! give no more than they are given, as `cost` reckons it.
 
 use super::functions::Function;
+use super::of_data::evaluated;
 use agentctl_base::own_words::own_words;
 use cel::common::ast::{CallExpr, Expr, operators};
 use serde_json::Value;
@@ -28,6 +29,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
     function("quote_in", 2, quote_in),
     function("in_language", 2, in_language),
     function("replaced", 2, replaced),
+    function("evaluated", 2, evaluated),
     function(AT, 2, at),
 ];
 

@@ -5,6 +5,7 @@ mod cost;
 mod functions;
 mod lists_and_texts;
 mod names;
+mod of_data;
 mod patterns;
 mod values;
 
@@ -205,6 +206,23 @@ impl Condition {
         variables: &Map<String, Value>,
         origins: Option<&Arc<dyn Origins>>,
     ) -> Result<Value, ConditionError> {
+        self.value_of((variables, origins), cost::MAX_STEPS)
+    }
+
+    /// The same in no more than so many steps.
+    fn value_within(
+        &self,
+        variables: &Map<String, Value>,
+        most: f64,
+    ) -> Result<Value, ConditionError> {
+        self.value_of((variables, None), most)
+    }
+
+    fn value_of(
+        &self,
+        (variables, origins): (&Map<String, Value>, Option<&Arc<dyn Origins>>),
+        most: f64,
+    ) -> Result<Value, ConditionError> {
         let failed = |reason: String| ConditionError::Evaluation {
             expression: self.source.clone(),
             reason,
@@ -222,8 +240,8 @@ impl Condition {
         let texts = origins.map_or(0, |origins| origins.weight());
         let sizes = cost::Sizes::new(&size, texts, &self.patterns, &self.functions);
         let steps = sizes.steps(&self.expression);
-        if steps > cost::MAX_STEPS {
-            return Err(self.too_much(steps, cost::MAX_STEPS));
+        if steps > most {
+            return Err(self.too_much(steps, most));
         }
         let mut context = Context::with_env(Arc::clone(&ENV));
         register(&mut context, &self.patterns).map_err(|e| failed(e.to_string()))?;

@@ -33,6 +33,32 @@ fn values_come_back_as_json() {
     }
 }
 
+/// What stands in a pack's data is evaluated over what it is told, bounded by itself, and never stops the flow.
+#[test]
+fn an_expression_of_data_gives_its_value_or_why_there_is_none() {
+    let vars = json!({"a": {"when": "f.n > 1", "input": {"m": "f.t + '!'", "yes": "true"}, "long": "f.t + f.t + f.t + f.t", "deep":
+        "f.l.all(a, f.l.all(b, f.l.all(c, f.l.all(d, a == b))))", "again": "evaluated('1', {}).value"},
+        "b": {"n": 2, "t": "x".repeat(400), "l": (0..30).collect::<Vec<_>>()}});
+    let of = |what: &str| eval(&format!("evaluated({what}, {{'f': b}})"), vars.clone()).unwrap();
+    assert_eq!(of("a.when"), json!({"value": true}));
+    assert_eq!(
+        of("a.input"),
+        json!({"value": {"m": "x".repeat(400) + "!", "yes": true}})
+    );
+    for (what, why) in [
+        ("'f.none'", "none"),
+        ("'g'", "unknown variable"),
+        ("'f.'", "not valid"),
+        ("{'m': 1}", "no expression"),
+        ("a.long", "more than it is given"),
+        ("a.deep", "steps"),
+        ("a.again", "steps"),
+    ] {
+        let error = of(what)["error"].as_str().unwrap_or_default().to_owned();
+        assert!(error.contains(why), "{what}: {error}");
+    }
+}
+
 #[test]
 fn a_toolset_brings_functions_of_its_own() {
     let vocabulary = crate::vocabulary::fixture::vocabulary();

@@ -221,6 +221,7 @@ impl RunLog {
             | Event::SnapshotTaken { .. }
             | Event::PatchRefused { .. }
             | Event::GrantsPinned { .. }
+            | Event::Linked(_)
             | Event::Undone { .. }
             | Event::Adopted { .. } => {}
         }

@@ -1,5 +1,7 @@
 //! A JSON Schema with its compiled validator.
 
+use crate::condition::Condition;
+use jsonschema::{Keyword, ValidationError};
 use serde_json::Value;
 use std::fmt;
 use std::sync::Arc;
@@ -13,6 +15,22 @@ pub struct Schema {
 impl Schema {
     pub fn compile(value: Value) -> Result<Schema, String> {
         match jsonschema::validator_for(&value) {
+            Ok(validator) => Ok(Schema {
+                value,
+                validator: Arc::new(validator),
+            }),
+            Err(error) => Err(format!("not a JSON Schema: {error}")),
+        }
+    }
+
+    /// Of a pack's data: `"expression": [NAMES]` says that a text is an expression over these names.
+    pub fn of_data(value: Value) -> Result<Schema, String> {
+        let options = jsonschema::options().with_keyword("expression", |_, names, _| {
+            let names = names.as_array().into_iter().flatten();
+            let names = names.filter_map(Value::as_str).map(str::to_owned);
+            Ok(Box::new(Expression(names.collect())))
+        });
+        match options.build(&value) {
             Ok(validator) => Ok(Schema {
                 value,
                 validator: Arc::new(validator),
@@ -49,6 +67,30 @@ impl Schema {
                 (error.instance_path().to_string(), what)
             })
             .collect()
+    }
+}
+
+/// A text that is an expression over these names.
+struct Expression(Vec<String>);
+
+impl Expression {
+    fn fault(&self, instance: &Value) -> Option<String> {
+        let names: Vec<&str> = self.0.iter().map(String::as_str).collect();
+        let compiled = Condition::compile(instance.as_str()?.trim(), &names);
+        compiled.err().map(|e| e.to_string())
+    }
+}
+
+impl<'i> Keyword<'i> for Expression {
+    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        match self.fault(instance) {
+            Some(why) => Err(ValidationError::custom(why)),
+            None => Ok(()),
+        }
+    }
+
+    fn is_valid(&self, instance: &'i Value) -> bool {
+        self.fault(instance).is_none()
     }
 }
 

@@ -7,8 +7,8 @@ use super::{CallContext, Gateway, Settled, strict_json};
 use crate::guards::approved;
 use crate::guards::rules::{self, deny};
 use crate::redact::{clean, clean_text, holds_mark};
-use crate::store::SnapshotRef;
 use crate::store::event::MutationExpectation;
+use crate::store::{Event, SnapshotRef};
 use crate::toolset::{
     Act, Fault, Head, Keep, Outcome, Parsed, Plan, Reserved, ResourceMark, Toolset, Touches,
 };
@@ -116,7 +116,7 @@ impl Gateway {
                 return match self.verdict(cx, &[permission], journaled, None) {
                     Verdict::Go(decision) => {
                         self.intent(cx, journaled, decision, None, false)?;
-                        let outcome = read.run(&mut self.inner(cx)).await;
+                        let outcome = read.run(&mut self.inner(cx, &journaled.id)).await;
                         self.finish(cx, journaled, outcome, None, false)
                     }
                     Verdict::Refuse(decision) => self.refuse(cx, journaled, decision),
@@ -142,7 +142,10 @@ impl Gateway {
             }
         };
 
-        let unplanned = match change.plan(&mut self.inner(cx), &exact).await {
+        let unplanned = match change
+            .plan(&mut self.inner(cx, &journaled.id), &exact)
+            .await
+        {
             Ok(Ok(plan)) => Ok(plan),
             Ok(Err(Outcome::Refused(decision))) => return self.refuse(cx, journaled, decision),
             Ok(Err(outcome)) => Err(Ok(outcome)),
@@ -242,6 +245,9 @@ impl Gateway {
         };
         self.intent(cx, call, decision, expect, true)?;
         let (outcome, change) = act.perform(snapshot.as_ref()).await;
+        if let Some(link) = act.linked() {
+            cx.record(Event::Linked(link), false)?; // the durable result that follows takes this line with it
+        }
         if let Some(asked) = act.asks()
             && let Verdict::Ask(question) = self.verdict(cx, &[asked], call, None)
         {

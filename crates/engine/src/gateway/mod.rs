@@ -232,11 +232,12 @@ impl Gateway {
     }
 
     /// The call as its toolset sees it.
-    fn inner<'a>(&'a self, cx: &'a mut CallContext<'_>) -> Cx<'a> {
+    fn inner<'a>(&'a self, cx: &'a mut CallContext<'_>, call_id: &'a str) -> Cx<'a> {
         let now = cx.recorder.now();
         Cx {
             role: cx.role,
             step: cx.step,
+            call_id,
             bound: cx.bound,
             can_ask: cx.can_ask,
             guards: &mut *cx.guards,

@@ -36,7 +36,11 @@ impl Gateway {
             name: own.name.to_owned(),
             arguments: own.arguments.to_string(),
         });
-        let plan = match own.change.plan(&mut self.inner(cx), &exact).await? {
+        let plan = match own
+            .change
+            .plan(&mut self.inner(cx, &call.id), &exact)
+            .await?
+        {
             Ok(plan) => plan,
             Err(Outcome::Refused(decision)) => return self.refuse(cx, &call, decision),
             Err(outcome) => {

@@ -40,7 +40,11 @@ impl Gateway {
         };
         let settling = match owner {
             Some((_, true)) => Settling::NotDone,
-            Some((toolset, false)) => toolset.settle(&mut self.inner(cx), intent).await?,
+            Some((toolset, false)) => {
+                toolset
+                    .settle(&mut self.inner(cx, &call.id), intent)
+                    .await?
+            }
             None => Settling::Unknown(
                 "the run was interrupted during this call; it may have happened".to_owned(),
             ),

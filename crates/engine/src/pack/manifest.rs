@@ -378,7 +378,7 @@ fn fits(
     let Some(schema) = schema else { return };
     let compiled = serde_json::from_str(&schema.text)
         .map_err(|e| e.to_string())
-        .and_then(crate::flow::Schema::compile);
+        .and_then(crate::flow::Schema::of_data);
     match compiled {
         Ok(compiled) => {
             for (pointer, what) in compiled.places(value) {

@@ -73,7 +73,11 @@ pub(super) fn begin<'a>(
     driver.record(begun, false)?;
     if let Some(mut session) = options.session {
         driver.heard = session.heard.take();
+        let parent = session.parent.take();
         driver.record((*session).into(), false)?;
+        if let Some(parent) = parent {
+            driver.record(Event::Linked(parent), false)?;
+        }
     }
     if let Some(grants) = &options.grants {
         driver.pin("user", grants)?;

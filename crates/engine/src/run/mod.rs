@@ -31,6 +31,7 @@ mod fold;
 mod history;
 mod inspect;
 mod limits;
+mod linked;
 mod models;
 mod must_call;
 mod options;
@@ -82,6 +83,7 @@ pub use inspect::{
     AllRuns, RunSummary, Verified, changes, conversation, list, means, own, read, report,
     run_named, show, status, verify, verify_all,
 };
+pub use linked::{Linked, UsedByLinked, linked, view};
 pub use models::{ChosenModel, Models};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, SessionGiven, Unobserved};
 pub use prune::{Kept, PruneTerms, Pruned, prunable, prune};

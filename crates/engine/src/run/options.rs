@@ -1,7 +1,7 @@
 //! What a caller hands to a run, and how a run speaks to its caller while it goes on.
 
 use crate::policy::{Grants, Outside};
-use crate::store::{Budgets, Event, Record};
+use crate::store::{Budgets, Event, Link, Record};
 use agentctl_base::question::Question;
 use serde_json::{Map, Value};
 
@@ -33,6 +33,8 @@ pub struct SessionGiven {
     pub messages: Vec<Value>,
     /// What the sender calls the message that the turn answers.
     pub heard: Option<String>,
+    /// The call of another run that the turn works on.
+    pub parent: Option<Link>,
 }
 
 impl From<SessionGiven> for Event {

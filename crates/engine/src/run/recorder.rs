@@ -55,6 +55,10 @@ impl RunRecorder<'_> {
 }
 
 impl Recorder for RunRecorder<'_> {
+    fn run_id(&self) -> &str {
+        &self.view.run_id
+    }
+
     fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError> {
         self.write(event, durable)
     }

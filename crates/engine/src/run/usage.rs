@@ -1,6 +1,6 @@
 //! What a run used, told apart by agent, phase, model and tool. Reading only.
 
-use super::{RunError, RunUsage, active::active_run};
+use super::{RunError, RunUsage, UsedByLinked, active::active_run, linked, view};
 use crate::{
     flow::{Flow, Step},
     pack::Pack,
@@ -22,6 +22,12 @@ pub struct UsageReport {
     pub phases: IndexMap<String, RunUsage>,
     pub models: IndexMap<String, RunUsage>,
     pub tools: IndexMap<String, ToolUsage>,
+    /// What the runs used that worked on calls of this one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub linked: Vec<UsedByLinked>,
+    /// With them; None: there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<RunUsage>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,10 +45,25 @@ pub fn usage(project: &Project, pack: &Pack, run: Option<&str>) -> Result<UsageR
         Some(given) => project.find_run(given)?,
         None => active_run(project)?,
     };
-    let mut view = RunView::default();
-    project.read_run_each(&run_id, &mut |record, _| view.apply(record))?;
+    let view = view(project, &run_id)?;
     let report = of(&pack.flow, &view);
-    Ok(UsageReport { run_id, ..report })
+    let used = linked(project, &view).into_iter().filter_map(|one| {
+        Some(UsedByLinked {
+            run_id: one.link.run_id,
+            pack: one.link.pack,
+            total: one.view.ok()?.usage,
+        })
+    });
+    let linked: Vec<UsedByLinked> = used.collect();
+    let all = linked
+        .iter()
+        .fold(report.total, |all, one| all.plus(&one.total));
+    Ok(UsageReport {
+        run_id,
+        together: (!linked.is_empty()).then_some(all),
+        linked,
+        ..report
+    })
 }
 
 pub(super) fn of(flow: &Flow, view: &RunView) -> UsageReport {

@@ -2,12 +2,14 @@
 //! New variants and new optional fields may be added; a field's meaning never changes (see `JOURNAL_VERSION`).
 
 mod change;
+mod link;
 mod shared;
 pub(crate) mod v1;
 #[cfg(test)]
 mod v1_tests;
 
 pub use change::{Change, MutationExpectation};
+pub use link::{Link, Side};
 pub use shared::Shared;
 
 use super::ResourceId;
@@ -249,6 +251,8 @@ pub enum Event {
         exit_code: u8,
         message: String,
     },
+    /// Another run that this one belongs together with.
+    Linked(Link),
     /// The user took the run over: from record `from` on it was not this user's agentctl that wrote it.
     Adopted {
         from: u64,

@@ -44,7 +44,7 @@ mod texts_tests;
 pub use adopt::adopt;
 pub use checkpoint::Checked;
 pub use error::StoreError;
-pub use event::{Budgets, Event, LimitOverrides, Means, Record, Shared};
+pub use event::{Budgets, Event, LimitOverrides, Link, Means, Record, Shared, Side};
 pub use holder::Holder;
 pub use journal::Journal;
 pub use lock::{Held, ProjectLock};

@@ -66,6 +66,9 @@ pub struct Desk {
 }
 
 impl Recorder for Desk {
+    fn run_id(&self) -> &str {
+        "run"
+    }
     fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError> {
         if self.events.len() >= self.fails_from {
             return Err(full());

@@ -7,7 +7,7 @@ use super::error::BackendError;
 use crate::guards::{GuardState, Memory};
 use crate::redact::Redactor;
 use crate::store::event::{Change as Changed, MutationExpectation};
-use crate::store::{Event, ResourceMark, SnapshotRef, StoreError};
+use crate::store::{Event, Link, ResourceMark, SnapshotRef, StoreError};
 use crate::vocabulary::Capability;
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
@@ -20,6 +20,8 @@ use std::sync::Arc;
 
 /// What the gateway needs from the run: the journal, the snapshots, time and ids. The run's driver is one.
 pub trait Recorder: Send {
+    /// The run that is written down.
+    fn run_id(&self) -> &str;
     /// Appends to the journal, and gives back what stands there; `durable` ones are on the disk when this returns.
     fn record(&mut self, event: Event, durable: bool) -> Result<Event, StoreError>;
     /// Writes the text of this state and syncs it. The gateway records `SnapshotTaken` itself.
@@ -143,6 +145,8 @@ pub struct Cx<'a> {
     pub role: &'a str,
     /// The flow step's path.
     pub step: &'a str,
+    /// Its id among the step's calls.
+    pub call_id: &'a str,
     /// Arguments that the program fills: no model sees or sets them.
     pub bound: Option<&'a Map<String, Value>>,
     /// False where nobody can ever answer: then what would be asked is refused.
@@ -155,6 +159,13 @@ pub struct Cx<'a> {
 }
 
 impl Cx<'_> {
+    /// Journals that another run worked on this call.
+    pub fn link(&mut self, link: Link) -> Result<(), StoreError> {
+        let event = Event::Linked(link);
+        self.guards.observe(&event);
+        self.recorder.record(event, false).map(drop)
+    }
+
     /// What the toolset remembers of the run; None: the run was folded without it.
     pub fn memory<M: Memory>(&self) -> Option<&M> {
         self.guards.memory()
@@ -290,6 +301,10 @@ pub trait Act: Send + Sync {
     /// What the user has to allow before what was begun can come to its end. The call then has no result: it is settled, and made again,
     /// when that was answered.
     fn asks(&mut self) -> Option<Reserved> {
+        None
+    }
+    /// The run that worked on the call, when it is known; asked once, behind `perform`.
+    fn linked(&mut self) -> Option<Link> {
         None
     }
     fn after<'a>(

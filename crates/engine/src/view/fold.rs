@@ -6,7 +6,7 @@ use super::{
     calls::{Begun, Call, Intent, ModelCall, Repeated, Repeats, Returned, Trace},
 };
 use crate::flow::within;
-use crate::store::{Event, Means, Record, Shared, SnapshotRef, event::StepPath};
+use crate::store::{Event, Link, Means, Record, Shared, SnapshotRef, event::StepPath};
 use agentctl_base::{model::ToolResult, question::Outcome};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
@@ -71,6 +71,8 @@ pub struct RunView {
     /// What the run may use of other servers' tools, as it was pinned.
     pub grants: Vec<Value>,
     pub pinned: Vec<Pinned>,
+    /// The runs that it belongs together with, each once.
+    pub links: Vec<Link>,
     /// The number of the last record.
     pub last: u64,
     /// When it was written: UTC, RFC 3339.
@@ -144,6 +146,7 @@ impl RunView {
             | Event::ActivationEnded { .. }
             | Event::StageChanged { .. }
             | Event::GrantsPinned { .. }
+            | Event::Linked(_)
             | Event::RunEnded { .. } => self.take_course(&record.event, at),
             Event::StepStarted { .. } | Event::FlowDecided { .. } | Event::Cleared { .. } => {}
         }
@@ -202,6 +205,9 @@ impl RunView {
             Event::GrantsPinned { by, grants } => {
                 self.grants.push(grants.clone());
                 self.pinned.push(Pinned { at, by: by.clone() });
+            }
+            Event::Linked(link) if !self.links.iter().any(|known| known.run_id == link.run_id) => {
+                self.links.push(link.clone());
             }
             Event::RunEnded {
                 outcome,

@@ -1,7 +1,7 @@
 //! What is asked of a view.
 
 use super::{Asked, Call, Changed, Returned, RunView, Trace, Use};
-use crate::store::{Event, SnapshotRef};
+use crate::store::{Event, Link, Side, SnapshotRef};
 use agentctl_base::model::ToolStatus;
 
 impl RunView {
@@ -64,6 +64,16 @@ impl RunView {
 
     pub fn open_questions(&self) -> impl Iterator<Item = &Asked> {
         self.questions.iter().filter(|a| a.answer.is_none())
+    }
+
+    /// The runs that worked on calls of this one, in the order in which they were.
+    pub fn children(&self) -> impl DoubleEndedIterator<Item = &Link> {
+        self.links.iter().filter(|link| link.side == Side::Child)
+    }
+
+    /// The run whose call this one works on; None: it stands by itself.
+    pub fn parent(&self) -> Option<&Link> {
+        self.links.iter().find(|link| link.side == Side::Parent)
     }
 
     /// The snapshot of this name, as the journal tells of it.

@@ -84,6 +84,7 @@ pub async fn read(
         request: Some(once.id.clone()),
         to: open.map(str::to_owned),
         heard: Some(message.message_id.clone()),
+        ..Submit::default()
     };
     Ok(Said {
         key,

@@ -53,6 +53,16 @@ pub struct Told {
     /// The workflows that the run changed, or why they cannot be read.
     pub changed: Result<Vec<Compared>, String>,
     pub catalog: &'static Catalog,
+    /// The runs that worked on calls of it.
+    pub linked: Vec<ToldOf>,
+}
+
+/// A run that worked on a call.
+pub struct ToldOf {
+    pub run_id: String,
+    pub pack: String,
+    /// Err: why no more is told of it.
+    pub told: Result<Box<Told>, String>,
 }
 
 pub fn report(root: &Path, args: &ReportArgs, out: &Output) -> Result<Exit, CliError> {
@@ -66,6 +76,10 @@ pub fn report(root: &Path, args: &ReportArgs, out: &Output) -> Result<Exit, CliE
         catalog,
     ))?
     .map_err(|e| session::run_error(&e))?;
+    let told = Told {
+        linked: linked(root, &session.project, &told.view, catalog, out),
+        ..told
+    };
     if let Some(foreign) = &told.report.foreign {
         out.note(&not_yours(&told.report.run_id, foreign));
     }
@@ -81,6 +95,31 @@ pub fn report(root: &Path, args: &ReportArgs, out: &Output) -> Result<Exit, CliE
         || format!("run {run_id}: {}\n", plain_long(&file)),
         || json!({"run_id": run_id, "file": file}),
     )
+}
+
+/// Each with its own pack and what its tools work on.
+fn linked(
+    root: &Path,
+    project: &Project,
+    of: &RunView,
+    catalog: &'static Catalog,
+    out: &Output,
+) -> Vec<ToldOf> {
+    let told_of = |run_id: &str| {
+        let session = Session::reopen(root, Some(run_id), &ModelOptions::offline(), out)?;
+        let of = (&session.project, &session.pack, &session.gateway);
+        runtime::block_on(told(of, run_id, catalog))?.map_err(|e| session::run_error(&e))
+    };
+    let all = run::linked(project, of).into_iter();
+    let told = all.map(|one| ToldOf {
+        told: one
+            .view
+            .and_then(|_| told_of(&one.link.run_id).map_err(|e| e.message))
+            .map(Box::new),
+        run_id: one.link.run_id,
+        pack: one.link.pack,
+    });
+    told.collect()
 }
 
 /// Reads all that the page tells of a run.
@@ -108,6 +147,7 @@ async fn told(
         usage,
         changed: changed.map_err(|e| e.to_string()),
         catalog,
+        linked: Vec::new(),
     })
 }
 
@@ -127,6 +167,17 @@ impl Reports for Pages {
             let of = (&*served.project, &served.pack, &served.gateway);
             let told = told(of, run, self.catalog).await;
             let told = told.map_err(|e| e.to_string())?;
+            // Their packs need not be served.
+            let linked = run::linked(&served.project, &told.view).into_iter();
+            let linked = linked.map(|one| ToldOf {
+                told: Err(format!("agentctl report {} tells of it", one.link.run_id)),
+                run_id: one.link.run_id,
+                pack: one.link.pack,
+            });
+            let told = Told {
+                linked: linked.collect(),
+                ..told
+            };
             Ok(page::page(&told, &self.redactor))
         })
     }

@@ -1,6 +1,6 @@
 //! The page of a run, part by part. Every text goes through `text` or `lines`.
 
-use super::{Told, drawable};
+use super::{Told, ToldOf, drawable};
 use crate::analysis::Moment;
 use crate::cli::report as words;
 use crate::cli::timeline::outcome;
@@ -35,6 +35,10 @@ pub fn page(told: &Told, redactor: &Redactor) -> String {
         page.section("Questions", &questions(told));
     }
     page.section("Workflow", &workflows(told, redactor));
+    if !told.linked.is_empty() {
+        let linked = told.linked.iter().map(|one| linked(one, redactor));
+        page.section("Runs that worked for it", &linked.collect::<String>());
+    }
     if let Some(checked) = checked(told) {
         page.section("Findings and tests", &checked);
     }
@@ -141,6 +145,20 @@ fn workflows(told: &Told, redactor: &Redactor) -> String {
             .iter()
             .map(|one| workflow(one, told, redactor))
             .collect(),
+    }
+}
+
+/// A run that worked on a call: what it was asked, how it ended, and the pictures of what it changed.
+fn linked(of: &ToldOf, redactor: &Redactor) -> String {
+    let head = format!("<h3>{} ({})</h3>\n", text(&of.run_id), text(&of.pack));
+    match &of.told {
+        Err(why) => format!("{head}<p class=\"soft\">{}</p>\n", text(why)),
+        Ok(told) => format!(
+            "{head}<pre>{}</pre>\n<pre>{}</pre>\n{}",
+            lines(&told.report.request),
+            lines(&ending(told)),
+            workflows(told, redactor)
+        ),
     }
 }
 

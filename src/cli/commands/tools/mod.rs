@@ -143,8 +143,10 @@ fn made(root: &Path, out: &Output) -> Result<(Pack, Tools), CliError> {
         servers: foreign_tools(root, &pack, &config, out)?.map(Arc::new),
         n8n: connected(root, &pack, &config, out)?.map(|(_, n8n)| n8n),
         agents: remote::of_tools(root, &pack, &config, out),
-        packs: talks_with_packs(&pack)
-            .then(|| OtherPacks::new(root, &ModelOptions::offline(), out) as Arc<dyn Packs>),
+        packs: talks_with_packs(&pack).then(|| {
+            let of = (pack.manifest.name.as_str(), 0);
+            OtherPacks::new(of, root, &ModelOptions::offline(), out) as Arc<dyn Packs>
+        }),
         root: Some(root),
         folder: None,
     };
