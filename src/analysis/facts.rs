@@ -129,6 +129,8 @@ pub(super) struct Facts {
 
 /// What is told of every run that rests.
 pub(super) const GOES_ON: &str = "`agentctl resume` goes on with it";
+/// The same of one with an open question.
+const ANSWERS: &str = "`agentctl answer` goes on with it";
 
 impl Facts {
     /// A run that nobody ended rests with what stopped it: the model that did not answer, an interruption, an open question.
@@ -150,7 +152,11 @@ impl Facts {
                         }
                         _ => String::new(),
                     };
-                    let message = format!("{why}{GOES_ON}");
+                    let next = match outcome {
+                        Outcome::Waiting => ANSWERS,
+                        _ => GOES_ON,
+                    };
+                    let message = format!("{why}{next}");
                     self.ended = Some((record.seq, *outcome, message));
                 }
                 _ => {}

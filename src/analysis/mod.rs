@@ -70,10 +70,14 @@ pub fn analyze(records: &[Record], flow: &Flow, date: &str) -> Analysis {
     let facts = Facts::of(&run, flow).resting(records);
     let root_cause = cause::root(&facts);
     let attempts = attempts::of(&facts);
+    let mut message = facts.message();
+    if run.is_taken_back() {
+        message.push_str("; an undo took back what it changed");
+    }
     Analysis {
         run_id: facts.run_id.clone(),
         outcome: facts.outcome(),
-        message: facts.message(),
+        message,
         asked: facts.asked(),
         followed: cause::followed(&facts, root_cause.as_ref()),
         prevention: cause::prevention(&facts, root_cause.as_ref()),

@@ -10,6 +10,9 @@ use agentctl_engine::store::event::{Event, Record};
 use console::style;
 use serde_json::Value;
 
+/// What the flow decided of a step whose `when` does not hold.
+const SKIPPED: &str = "skipped";
+
 /// How much is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -28,6 +31,8 @@ pub struct Timeline {
     day: String,
     /// Records before this one are counted and not told.
     since: u64,
+    /// Steps that did not apply, since the last line: told together.
+    skipped: Vec<String>,
 }
 
 impl Timeline {
@@ -39,6 +44,7 @@ impl Timeline {
             numbering: Numbering::default(),
             day: String::new(),
             since: 0,
+            skipped: Vec::new(),
         }
     }
 
@@ -52,6 +58,12 @@ impl Timeline {
     pub fn lines(&mut self, record: &Record) -> String {
         let made = self.numbering.take("", record);
         if record.seq < self.since {
+            return String::new();
+        }
+        if let Event::FlowDecided { step, decision } = &record.event
+            && decision == SKIPPED
+        {
+            self.skipped.push(plain(step));
             return String::new();
         }
         let mut lines: Vec<String> = Vec::new();
@@ -79,6 +91,11 @@ impl Timeline {
             Detail::Whole => format!("{:>4}  {time}", record.seq),
         };
         let indent = " ".repeat(head.chars().count());
+        let skipped = std::mem::take(&mut self.skipped);
+        if self.detail == Detail::Whole && !skipped.is_empty() {
+            let told = format!("  {SKIPPED}: {}", skipped.join(", "));
+            text.push_str(&format!("{indent} {}\n", style(told).dim()));
+        }
         for line in lines.iter().flat_map(|l| l.lines()) {
             text.push_str(&format!("{} {line}\n", style(&head).dim()));
             head.clone_from(&indent);

@@ -68,6 +68,7 @@ mod sources;
 mod support;
 mod talked;
 mod targets;
+mod tested_alone;
 mod trust;
 mod turn_faults;
 mod turns;

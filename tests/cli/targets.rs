@@ -14,8 +14,11 @@ struct Connected {
 
 impl Connected {
     fn to(trouble: &Arc<Trouble>) -> Connected {
+        Connected::at(n8n_with(Arc::clone(trouble)))
+    }
+
+    fn at(address: String) -> Connected {
         let project = Project::new();
-        let address = n8n_with(Arc::clone(trouble));
         project.write(
             "agentctl.toml",
             &format!("[targets.prod]\nurl = \"{address}\"\nkey_env = \"PROD_N8N_API_KEY\"\n"),
@@ -66,6 +69,25 @@ fn without_a_run_the_last_push_to_a_target_is_taken_back() {
         none.stdout,
         none.stderr
     );
+}
+
+#[test]
+fn what_is_gone_at_a_target_is_told_with_the_way_to_make_it_anew() {
+    let here = Connected::at(crate::tested_alone::N8n::start());
+    let start = json!({"id": "s", "name": "Start", "type": "n8n-nodes-base.manualTrigger", "typeVersion": 1, "position": [0, 0], "parameters": {}});
+    let file = json!({"name": "Moved", "nodes": [start], "connections": {}});
+    here.project.write("moved.json", &file.to_string());
+    here.ok(&["push", "moved.json", "--target", "prod"]);
+    here.ok(&["undo", "--target", "prod"]);
+    let ran = here.run(&["push", "moved.json", "--target", "prod"]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let way =
+        "take \\\"prod\\\" out of `meta.agentctl.targets` of the file to create a new workflow";
+    assert!(ran.stdout.contains(way), "{}{}", ran.stdout, ran.stderr);
+    let mut moved = here.project.read_json("moved.json");
+    moved["meta"]["agentctl"]["targets"] = json!({});
+    here.project.write("moved.json", &moved.to_string());
+    here.ok(&["push", "moved.json", "--target", "prod"]);
 }
 
 #[test]

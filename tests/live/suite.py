@@ -6,7 +6,7 @@ from memory import Memory  # noqa: F401
 from served import BothWays, Served  # noqa: F401
 from talked import Talked  # noqa: F401
 from there import There  # noqa: F401
-from verdicts import Verdicts  # noqa: F401
+from verdicts import Built, Verdicts  # noqa: F401
 from support import COPY, Project, Proxy, Sink, api, call, children, environment, kill_n8n, n8n, servers, workflows
 
 

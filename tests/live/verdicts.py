@@ -1,7 +1,8 @@
-"""Thirty tasks with a case each, half of them built wrongly: what `agentctl test` says of a workflow against what it does when it is
-called. Over REST alone; found by suite.py. Prints one line for each task that is judged otherwise than it is."""
+"""Thirty tasks with a case each, half of them built wrongly: what agentctl says of a workflow, by `agentctl test` and at the end of a
+build, against what it does when it is called. Over REST alone; found by suite.py. Prints one line for each task that is judged otherwise than it is."""
 
 import http.server, json, threading, time, unittest
+from scripted import Mind
 from support import Project, api, call, workflows
 
 OPTIONS = {"caseSensitive": True, "leftValue": "", "typeValidation": "loose", "version": 2}
@@ -182,7 +183,32 @@ def holds(expected, seen):
     return expected == seen
 
 
-class Verdicts(unittest.TestCase):
+def document(at, nodes, edges, second=()):
+    """The workflow of a task as n8n takes it, at an address of its own."""
+    connections = {}
+    for source, output, target in edges:
+        outputs = connections.setdefault(source, {"main": []})["main"]
+        outputs += [[] for _ in range(output + 1 - len(outputs))]
+        outputs[output].append({"node": target, "type": "main", "index": 0})
+    for source, target in second:
+        connections[source] = {"main": [[{"node": target, "type": "main", "index": 1}]]}
+    nodes[0]["parameters"]["path"] = nodes[0]["webhookId"] = f"task-{at}-{time.time_ns()}"
+    nodes = [{**node, "position": [200 * i, 0]} for i, node in enumerate(nodes)]
+    return {"name": f"Task {at}", "nodes": nodes, "connections": connections, "settings": {"executionOrder": "v1"}}
+
+
+def case(task):
+    """What the task's workflow is tried with, in terms of its nodes."""
+    name, _, given, expected, *mocks = task
+    expect = {key: value for key, value in expected.items() if key in ("answer", "status")}
+    if "sent" in expected:
+        expect["nodes"] = {"Ask": {"sent": [{"jsonBody": json.dumps(expected["sent"])}]}}
+    return {"name": name, "input": {"body": {}, "query": {}, "headers": {}, "params": {}, **given}, "expect": expect, **({"mocks": mocks[0]} if mocks else {})}
+
+
+class Judged:
+    """What agentctl says of the thirty against what they do when they are called."""
+
     def setUp(self):
         self.project, self.service = Project("rest"), Service()
         self.addCleanup(self.service.close)
@@ -193,34 +219,17 @@ class Verdicts(unittest.TestCase):
         for workflow in workflows(archived=True):
             api("DELETE", f"workflows/{workflow['id']}")
 
-    def made(self, at, nodes, edges, second=()):
-        connections = {}
-        for source, output, target in edges:
-            outputs = connections.setdefault(source, {"main": []})["main"]
-            outputs += [[] for _ in range(output + 1 - len(outputs))]
-            outputs[output].append({"node": target, "type": "main", "index": 0})
-        for source, target in second:
-            connections[source] = {"main": [[{"node": target, "type": "main", "index": 1}]]}
-        nodes[0]["parameters"]["path"] = nodes[0]["webhookId"] = f"task-{at}-{time.time_ns()}"
-        nodes = [{**node, "position": [200 * i, 0]} for i, node in enumerate(nodes)]
-        return api("POST", "workflows", {"name": f"Task {at}", "nodes": nodes, "connections": connections, "settings": {"executionOrder": "v1"}})
-
     def verdict(self, made, task):
         """passed, failed or not_reached, as agentctl says."""
-        name, _, given, expected, *mocks = task
-        expect = {key: value for key, value in expected.items() if key in ("answer", "status")}
-        if "sent" in expected:
-            expect["nodes"] = {"Ask": {"sent": [{"jsonBody": json.dumps(expected["sent"])}]}}
-        case = {"name": name, "input": {"body": {}, "query": {}, "headers": {}, "params": {}, **given}, "expect": expect, **({"mocks": mocks[0]} if mocks else {})}
         file = self.project.root / "task.case.yaml"
-        file.write_text(json.dumps(case))
+        file.write_text(json.dumps(case(task)))
         told = self.project.run("test", made["id"], str(file), "--output-format", "json", code=None).json()
         return told["cases"][0]["outcome"], told
 
     def truth(self, made, task):
         """Whether it does what was asked, found by calling it."""
         _, _, given, expected, *_ = task
-        hook = made["nodes"][0]["parameters"]
+        hook = next(node for node in made["nodes"] if node["name"] == "In")["parameters"]
         api("POST", f"workflows/{made['id']}/activate", {})
         self.service.seen.clear()
         query = "&".join(f"{key}={value}" for key, value in given.get("query", {}).items())
@@ -233,11 +242,11 @@ class Verdicts(unittest.TestCase):
         sent = [body for path, body in self.service.seen if path == "/tell"]
         return holds(expected["answer"], answer) and status == expected.get("status", 200) and ("sent" not in expected or any(holds(expected["sent"], body) for body in sent))
 
-    def test_verdicts_are_what_calling_shows(self):
+    def hold(self, says_of):
+        """`says_of`: the workflow of a task as n8n has it, what agentctl says of it, and its whole answer."""
         false_passed, false_alarms, counts = [], [], {}
         for at, task in enumerate(tasks(self.service)):
-            made = self.made(at, *task[1])
-            says, told = self.verdict(made, task)
+            made, says, told = says_of(at, task)
             is_right = self.truth(made, task)
             counts[says, is_right] = counts.get((says, is_right), 0) + 1
             if says == "passed" and not is_right:
@@ -247,8 +256,49 @@ class Verdicts(unittest.TestCase):
             if (says == "passed") != is_right:
                 print(f"{task[0]}: agentctl says {says}, calling it {'right' if is_right else 'wrong'}: {json.dumps(told)[:1500]}")
             api("DELETE", f"workflows/{made['id']}")
-        print(f"verdicts (of agentctl, right when called): {counts}")
+        print(f"{type(self).__name__}: verdicts (of agentctl, right when called): {counts}")
         self.assertEqual(false_passed, [])
         self.assertLessEqual(len(false_alarms), 1, false_alarms)
         # Both kinds were there to be told apart.
         self.assertEqual(sum(count for (_, is_right), count in counts.items() if is_right), 15, counts)
+
+
+class Verdicts(Judged, unittest.TestCase):
+    def test_verdicts_are_what_calling_shows(self):
+        def says_of(at, task):
+            made = api("POST", "workflows", document(at, *task[1]))
+            return made, *self.verdict(made, task)
+
+        self.hold(says_of)
+
+
+class Built(Judged, unittest.TestCase):
+    """The thirty as live builds: one agent, played by a script, builds what the task says, right or wrong, claims that all is there, and
+    mends nothing. What came of the build is the verdict."""
+
+    def setUp(self):
+        super().setUp()
+        self.mind = Mind()
+        self.addCleanup(self.mind.close)
+        root = self.project.root
+        (root / "agents").mkdir()
+        (root / "agents/settings.yaml").write_text("multi_agent: false\n")
+        (root / "agentctl.toml").write_text(
+            f'[models]\ndefault = "mine::m"\n[providers.mine]\nkind = "openai"\nbase_url = "{self.mind.url}"\napi_key_env = "MINE_API_KEY"\n')
+        self.project.variables["MINE_API_KEY"] = "k"
+
+    def test_builds_end_as_calling_shows(self):
+        given = tasks(self.service)
+
+        def says_of(at, task):
+            # Of two that follow each other both are asked for by the name of the right one.
+            request = f"A webhook task-{at}: {given[at - at % 2][0]}"
+            self.mind.plays(request, document(at, *task[1]), case(task))
+            ran = self.project.build(request, code=None)
+            told = ran.json()
+            self.assertIn((told.get("outcome"), ran.code), [("complete", 0), ("blocked", 3)], told)
+            tested = told["qa_report"].get("test_status")
+            made = api("GET", f"workflows/{told['workflow']['id']}")
+            return made, "passed" if (told["outcome"], tested) == ("complete", "pass") else tested or "refused by the check", told
+
+        self.hold(says_of)

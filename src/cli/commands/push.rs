@@ -195,7 +195,7 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
     );
     let (moved, now) = runtime::block_on(async {
         let moved = accounts(backend, &local.workflow, &session.names(target), target).await?;
-        let now = find(backend, id.as_deref(), &moved.workflow)
+        let now = find(backend, (id.as_deref(), target), &moved.workflow)
             .await
             .map_err(unavailable)?;
         Ok::<_, CliError>((moved, now))
@@ -344,7 +344,7 @@ fn said(missing: &Missing) -> String {
 /// before it could write its id down) is that one.
 async fn find(
     backend: &dyn Backend,
-    id: Option<&str>,
+    (id, target): (Option<&str>, Option<&str>),
     workflow: &Workflow,
 ) -> Result<Option<Stored>, BackendError> {
     if let Some(id) = id {
@@ -355,7 +355,13 @@ async fn find(
             .map(Some)
             .map_err(|error| match error.kind {
                 BackendErrorKind::NotFound => {
-                    error.with_hint("take `id` out of the file to create a new workflow")
+                    let place = match target {
+                        Some(target) => {
+                            format!("{target:?} out of `meta.agentctl.targets` of the file")
+                        }
+                        None => "`id` out of the file".to_owned(),
+                    };
+                    error.with_hint(format!("take {place} to create a new workflow"))
                 }
                 _ => error,
             });

@@ -353,15 +353,12 @@ fn log() {
        1  [TIME] run [RUN] (n8n-builder)
                      request: When a webhook receives an order over 100 EUR, post it to Slack #sales
        2  [TIME] activation 1: start (process [ID])
-       3  [TIME]   existing: skipped
-       4  [TIME]   failures: skipped
-       5  [TIME]   failed_run: skipped
+                     skipped: existing, failures, failed_run
        6  [TIME]   learned
        7  [TIME]     researcher → search_learnings query=
                          allowed by researcher: read-learnings
        8  [TIME]     ✓ search_learnings index: # Learnings index Generated: agentctl learnings index. Read by id. , plans: 0, learnings: 0
-      10  [TIME]   there: skipped
-      11  [TIME]   alone: skipped
+                     skipped: there, alone
       12  [TIME]   clarify: taken
       13  [TIME]   clarify
       14  [TIME]     asks offline (turn 1)
@@ -369,13 +366,9 @@ fn log() {
       16  [TIME]     architect wrote requirements, research_request
       18  [TIME]   acceptable: passed
       19  [TIME]   questions
-      21  [TIME]   taken: skipped
-      22  [TIME]   refine: skipped
-      23  [TIME]   alone_with: skipped
-      24  [TIME]   alone_on: skipped
+                     skipped: taken, refine, alone_with, alone_on
       25  [TIME]   still_acceptable: passed
-      26  [TIME]   searched: skipped
-      27  [TIME]   listed: skipped
+                     skipped: searched, listed
       28  [TIME]   research: taken
       29  [TIME] ▶ research
       30  [TIME]   research
@@ -390,15 +383,10 @@ fn log() {
       37  [TIME]     asks offline (turn 2)
       38  [TIME]     answered
       39  [TIME]     researcher wrote research_findings
-      41  [TIME]   recipes: skipped
-      42  [TIME]   named: skipped
+                     skipped: recipes, named
       43  [TIME]   nothing_to_change: taken
       44  [TIME]     program wrote decision
-      45  [TIME]   chosen_alone: skipped
-      46  [TIME]   decide: skipped
-      47  [TIME]   choose: skipped
-      48  [TIME]   chosen: skipped
-      49  [TIME]   current: skipped
+                     skipped: chosen_alone, decide, choose, chosen, current
       50  [TIME]   blueprint: taken
       51  [TIME] ▶ decision
       52  [TIME]   blueprint
@@ -417,7 +405,7 @@ fn log() {
       64  [TIME]     asks offline (turn 2)
       65  [TIME]     answered
       66  [TIME]     builder wrote workflow
-      68  [TIME]   built_alone: skipped
+                     skipped: built_alone
       69  [TIME]   built: taken
       70  [TIME]     program wrote workflow
       71  [TIME]   qa_loop: cycle 1
@@ -436,13 +424,10 @@ fn log() {
       84  [TIME]     asks offline (turn 1)
       85  [TIME]     answered
       86  [TIME]     qa wrote qa_report, edit_scope
-      88  [TIME]   qa_loop[1]/judged_alone: skipped
+                     skipped: qa_loop[1]/judged_alone
       89  [TIME]   qa_loop[1]/judged: taken
       90  [TIME]     program wrote qa_report
-      91  [TIME]   qa_loop[1]/test: skipped
-      92  [TIME]   qa_loop[1]/test_alone: skipped
-      93  [TIME]   qa_loop[1]/tried: skipped
-      94  [TIME]   qa_loop[1]/tried_alone: skipped
+                     skipped: qa_loop[1]/test, qa_loop[1]/test_alone, qa_loop[1]/tried, qa_loop[1]/tried_alone
       95  [TIME]     program wrote qa_report
                        qa: pass, 0 errors, 1 warning (cycle 1)
       96  [TIME]   qa_loop[1]/failed: stopped

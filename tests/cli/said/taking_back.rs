@@ -195,6 +195,12 @@ fn accept_and_undo() {
     run [RUN] · stage complete · complete, taken back
     taken back: an undo put back what this run changed; agentctl log [RUN] shows its changes, agentctl undo [RUN] --to N brings them back
     ");
+    let analysis = project.run(&["analyze"]).stdout;
+    let ended = analysis.lines().find(|line| line.starts_with("Ended:"));
+    assert_eq!(
+        ended,
+        Some("Ended: complete. checked; not executed; an undo took back what it changed")
+    );
     insta::assert_snapshot!(project.said("resume"), @"
     exit code 0
     taken back: an undo put back what this run changed; agentctl log [RUN] shows its changes, agentctl undo [RUN] --to N brings them back

@@ -5,7 +5,7 @@ use super::change::{by_name, texts_of};
 use agentctl_base::canonical::sha256_hex;
 use agentctl_n8n::catalog::Begins;
 use agentctl_n8n::dead::{Ways, ways};
-use agentctl_n8n::edit::references::{is_python, references};
+use agentctl_n8n::edit::references::{apart, is_python};
 use agentctl_n8n::{Node, Workflow};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -318,7 +318,7 @@ impl<'w> Ids<'w> {
         }
         let mut plain = String::new();
         let mut done = 0;
-        for reference in references(text, python) {
+        for reference in apart(text, python, |name| self.0.contains_key(name)) {
             let Some(id) = self.0.get(reference.node.as_str()) else {
                 continue;
             };

@@ -101,7 +101,7 @@ pub fn changes(before: &Workflow, after: &Workflow) -> WorkflowDiff {
         nodes_changed: pairing
             .pairs
             .iter()
-            .filter_map(|(old, new)| node_change(old, new, &renames))
+            .filter_map(|(old, new)| node_change(old, new, &renames, before))
             .collect(),
         edges_added,
         edges_removed,
@@ -313,7 +313,12 @@ impl<'a> KeyedEdges<'a> {
     }
 }
 
-fn node_change(old: &Node, new: &Node, renames: &[(&str, &str)]) -> Option<NodeChange> {
+fn node_change(
+    old: &Node,
+    new: &Node,
+    renames: &[(&str, &str)],
+    before: &Workflow,
+) -> Option<NodeChange> {
     if old == new {
         return None;
     }
@@ -330,8 +335,9 @@ fn node_change(old: &Node, new: &Node, renames: &[(&str, &str)]) -> Option<NodeC
     let aspects: BTreeSet<Aspect> = values.iter().map(|v| aspect_of(&v.pointer)).collect();
     let follows_rename = !renames.is_empty() && aspects.contains(&Aspect::Parameters) && {
         let mut followed = old.clone();
-        for (from, to) in renames {
-            references::rename_in_node(&mut followed, from, to);
+        let is_node = |name: &str| before.node_by_name(name).is_some();
+        for names in renames {
+            references::rename_in_node(&mut followed, *names, &is_node);
         }
         let mut rest = Vec::new();
         let parameters = |n: &Node| n.parameters().cloned().unwrap_or_default();

@@ -3,6 +3,7 @@
 use super::{NewNode, address, connections, merge, pointer, references, refusal::Refusal};
 use crate::workflow::{Node, NodeId, RUN_SETTINGS, Workflow, number};
 use serde_json::{Map, Value, json};
+use std::collections::HashSet;
 
 /// Node-level keys that say nothing about a run, and that no other operation sets.
 const OTHER_SETTINGS: [&str; 3] = ["notes", "notesInFlow", "webhookId"];
@@ -101,12 +102,13 @@ pub(super) fn rename(workflow: &mut Workflow, address: &str, new: &str) -> Resul
         ));
     }
     check_free_name(workflow, new)?;
+    let names: HashSet<String> = workflow.nodes.iter().map(|n| n.name().to_owned()).collect();
     address::node_at(workflow, at)?.set("name", Value::from(new));
     // With a namesake left, edges and expressions keep meaning that one: renaming is how duplicates are resolved.
     if workflow.node_by_name(&old).is_none() {
         connections::rename(workflow, &old, new);
         for node in &mut workflow.nodes {
-            references::rename_in_node(node, &old, new);
+            references::rename_in_node(node, (&old, new), &|name| names.contains(name));
         }
     }
     Ok(())

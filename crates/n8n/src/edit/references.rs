@@ -31,7 +31,7 @@ enum Form {
     Dotted,
 }
 
-/// Every reference in the text, in order. `python` also counts the `_…` forms.
+/// Whatever looks like a reference in the text, in order; they may overlap. `python` also counts the `_…` forms.
 pub fn references(text: &str, python: bool) -> Vec<Reference> {
     let mut found = Vec::new();
     for (at, sigil) in text.char_indices() {
@@ -46,6 +46,21 @@ pub fn references(text: &str, python: bool) -> Vec<Reference> {
         found.extend(reference_at(text, after));
     }
     found
+}
+
+/// The references in order, none inside another. A name may itself look like one (`$("$('A')")`) or begin what ends behind it: of
+/// those that overlap the first counts whose name `is_node`.
+pub fn apart(text: &str, python: bool, is_node: impl Fn(&str) -> bool) -> Vec<Reference> {
+    let mut apart: Vec<Reference> = Vec::new();
+    for reference in references(text, python) {
+        let begins = reference.spelling.start;
+        let inside = apart.last().is_some_and(|last| begins < last.spelling.end);
+        if inside || !is_node(&reference.node) {
+            continue;
+        }
+        apart.push(reference);
+    }
+    apart
 }
 
 /// The nodes whose data a node asks for by their names.
@@ -111,11 +126,16 @@ fn any_computed(text: &str, python: bool, found: &[Reference]) -> bool {
     })
 }
 
-/// The text with every reference to `old` meaning `new`; None when there is none.
-pub fn rename(text: &str, python: bool, old: &str, new: &str) -> Option<String> {
+/// The text with every reference to `old` meaning `new`; None when there is none. `is_node` says which other names there are.
+pub fn rename(
+    text: &str,
+    python: bool,
+    (old, new): (&str, &str),
+    is_node: impl Fn(&str) -> bool,
+) -> Option<String> {
     let mut renamed = String::with_capacity(text.len());
     let mut done = 0;
-    for reference in references(text, python) {
+    for reference in apart(text, python, |name| name == old || is_node(name)) {
         if reference.node != old {
             continue;
         }
@@ -142,28 +162,33 @@ pub fn rename(text: &str, python: bool, old: &str, new: &str) -> Option<String> 
 }
 
 /// Rewrites every text among the node's parameters.
-pub fn rename_in_node(node: &mut Node, old: &str, new: &str) {
+pub fn rename_in_node(node: &mut Node, names: (&str, &str), is_node: &dyn Fn(&str) -> bool) {
     if let Some(parameters) = node.map_mut().get_mut("parameters") {
-        rename_in_value(parameters, "", old, new);
+        rename_in_value(parameters, "", names, is_node);
     }
 }
 
 /// `key` is the parameter's own key: Python code is known by it.
-fn rename_in_value(value: &mut Value, key: &str, old: &str, new: &str) {
+fn rename_in_value(
+    value: &mut Value,
+    key: &str,
+    names: (&str, &str),
+    is_node: &dyn Fn(&str) -> bool,
+) {
     match value {
         Value::String(text) => {
-            if let Some(renamed) = rename(text, is_python(key), old, new) {
+            if let Some(renamed) = rename(text, is_python(key), names, is_node) {
                 *text = renamed;
             }
         }
         Value::Array(items) => {
             for item in items {
-                rename_in_value(item, key, old, new);
+                rename_in_value(item, key, names, is_node);
             }
         }
         Value::Object(map) => {
             for (key, item) in map.iter_mut() {
-                rename_in_value(item, key, old, new);
+                rename_in_value(item, key, names, is_node);
             }
         }
         _ => {}

@@ -47,17 +47,36 @@ fn python_spelling_counts_only_in_python() {
 #[test]
 fn renaming_keeps_the_quote_and_escapes_it() {
     let text = r#"={{ $('A').x }} A $("A").y {{ $node.A.json['A'] }} $('AB')"#;
+    let rename = |text: &str, old: &str, new: &str| rename(text, false, (old, new), |_| false);
     assert_eq!(
-        rename(text, false, "A", "It's \"n\"").as_deref(),
+        rename(text, "A", "It's \"n\"").as_deref(),
         Some(
             r#"={{ $('It\'s "n"').x }} A $("It's \"n\"").y {{ $node["It's \"n\""].json['A'] }} $('AB')"#
         )
     );
     assert_eq!(
-        rename("={{ $node.A.json }}", false, "A", "B2").as_deref(),
+        rename("={{ $node.A.json }}", "A", "B2").as_deref(),
         Some("={{ $node.B2.json }}")
     );
-    assert_eq!(rename("={{ $('B') }} A", false, "A", "C"), None);
+    assert_eq!(rename("={{ $('B') }} A", "A", "C"), None);
+}
+
+#[test]
+fn a_name_that_looks_like_a_reference_is_a_name() {
+    let named = |text: &str, nodes: &[&str]| {
+        let found = apart(text, false, |name| nodes.contains(&name)).into_iter();
+        found.map(|r| r.node).collect::<Vec<_>>()
+    };
+    let text = r#"={{ $("$('A')").first() + $('A').last() }}"#;
+    assert_eq!(named(text, &["A", "$('A')"]), ["$('A')", "A"]);
+    let is_node = |name: &str| ["A", "$('A')"].contains(&name);
+    assert_eq!(
+        rename(text, false, ("A", "B"), is_node).as_deref(),
+        Some(r#"={{ $("$('A')").first() + $('B').last() }}"#)
+    );
+    // A text that only begins like one hides none.
+    let text = r#"={{ '$("' + $('A').item.json.x + '")' }}"#;
+    assert_eq!(named(text, &["A"]), ["A"]);
 }
 
 proptest! {
@@ -65,9 +84,9 @@ proptest! {
     fn a_renamed_reference_means_the_new_name(old in "\\PC{1,12}", new in "\\PC{1,12}", quote in prop::sample::select(vec!['\'', '"', '`'])) {
         let text = format!("={{{{ $({}).item.json.x }}}}", quoted(&old, quote));
         prop_assert_eq!(names(&text), vec![old.clone()]);
-        let renamed = rename(&text, false, &old, &new).unwrap_or_default();
+        let renamed = rename(&text, false, (&old, &new), |_| false).unwrap_or_default();
         prop_assert_eq!(names(&renamed), vec![new.clone()]);
-        prop_assert_eq!(rename(&renamed, false, &new, &old).unwrap_or_default(), text);
+        prop_assert_eq!(rename(&renamed, false, (&new, &old), |_| false).unwrap_or_default(), text);
     }
 
     #[test]

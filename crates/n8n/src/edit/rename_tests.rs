@@ -1,7 +1,7 @@
 //! A rename changes names and nothing else: the same graph by ids, every reference in every node still means the same node,
 //! other text stays as it is, and the way back leads to the same document.
 
-use super::references::references;
+use super::references::apart;
 use super::*;
 use crate::workflow::Node;
 use proptest::prelude::*;
@@ -101,7 +101,8 @@ fn meaning(workflow: &Workflow, node: &Node) -> Vec<Vec<String>> {
         let mut parts = Vec::new();
         let mut rest = *text;
         // A reference is cut out by its literal, which is looked for from the back so that offsets stay.
-        for reference in references(text, *key == "pythonCode").iter().rev() {
+        let is_node = |name: &str| workflow.node_by_name(name).is_some();
+        for reference in apart(text, *key == "pythonCode", is_node).iter().rev() {
             let from = reference.offset();
             let quote = text[from..].chars().next().unwrap();
             let length = literal(&reference.node, quote).len();
@@ -126,6 +127,8 @@ fn rename(workflow: &Workflow, node: &str, name: &str) -> Workflow {
 fn names() -> impl Strategy<Value = Vec<String>> {
     let name = prop_oneof![
         "[A-Z][a-z]{0,4}",
+        // What itself begins a reference, and a literal.
+        "[$_(`'\"{a)]{1,6}",
         "[A-Za-z0-9'\"`\\\\$ é.(){}\\[\\]€]{1,10}"
     ];
     prop::collection::hash_set(name, 5)
@@ -159,6 +162,25 @@ proptest! {
         // By name, which is resolved once, and back.
         prop_assert_eq!(&rename(&before, &names[at], new), &after);
         prop_assert_eq!(rename(&after, new, &names[at]), before);
+    }
+}
+
+/// The names that proptest found this with: the ends of one name and the code behind it look like a reference to nobody.
+#[test]
+fn a_name_that_begins_like_a_reference_is_renamed() {
+    for name in ["$(`{a')", "'(')[`$(`))", "$\"($(", ")$('", "$('A')"] {
+        let names: Vec<String> = [name, "A", "$(`))", "E"].map(str::to_owned).to_vec();
+        let before = workflow(&names, &[(0, 1, 0), (1, 2, 1), (2, 3, 0)]);
+        for id in ["id-0", "id-1", "id-2"] {
+            let there = rename(&before, id, "N");
+            for (old, renamed) in before.nodes.iter().zip(&there.nodes) {
+                assert_eq!(
+                    meaning(&there, renamed),
+                    meaning(&before, old),
+                    "{name} {id}"
+                );
+            }
+        }
     }
 }
 

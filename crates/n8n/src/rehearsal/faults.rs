@@ -220,7 +220,9 @@ fn only_source(node: &Node, trace: &Trace) -> Option<Fix> {
                 continue;
             }
             let python = crate::edit::references::is_python(key);
-            match crate::edit::references::rename(text, python, &reference.node, &from) {
+            let names = (reference.node.as_str(), from.as_str());
+            let is_node = |name: &str| trace.nodes.contains_key(name);
+            match crate::edit::references::rename(text, python, names, is_node) {
                 Some(new) if found.is_none() => {
                     found = Some((pointer.to_owned(), new, reference.node))
                 }

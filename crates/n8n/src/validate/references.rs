@@ -131,8 +131,11 @@ fn unknown(subject: &Subject, named: &Named, closest: &mut Closest, report: &mut
     if named.caught {
         draft = draft.at_most(Severity::Warning);
     }
-    let renamed =
-        nearest.and_then(|c| references::rename(named.text, is_python(named.key), &named.name, c));
+    let renamed = nearest.and_then(|c| {
+        let names = (named.name.as_str(), c);
+        let is_node = |name: &str| subject.named(name).is_some();
+        references::rename(named.text, is_python(named.key), names, is_node)
+    });
     if let (Some(text), Some(nearest)) = (renamed, nearest) {
         let op = EditOp::SetParameter {
             node: named.node.address(),
