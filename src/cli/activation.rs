@@ -200,7 +200,15 @@ pub fn tell(
     explains: bool,
     out: &Output,
 ) -> Result<Exit, CliError> {
-    let exit = session::exit_of(report);
+    let exit = match (session::exit_of(report), not_served(report)) {
+        (Exit::Complete, Some(error)) => {
+            out.note(&format!(
+                "the run came to its end, and what was asked for did not: data.error is {error}"
+            ));
+            Exit::Failed
+        }
+        (exit, _) => exit,
+    };
     let workflow = match held {
         Some(held) => Workflow::from_value(out.redactor().value(held.to_value())).ok(),
         None => document(root, report, out),
@@ -220,12 +228,29 @@ pub fn tell(
         },
         || {
             let mut value = whole(report);
-            if let (Some(explained), Value::Object(map)) = (&explained, &mut value) {
-                map.insert("explained".into(), json!(explained));
+            if let Value::Object(map) = &mut value {
+                map.insert("exit_code".into(), exit.code().into());
+                if let Some(explained) = &explained {
+                    map.insert("explained".into(), json!(explained));
+                }
             }
             value
         },
     )
+}
+
+/// By which errors in its data an output says that it is none of what was asked for (docs/assistant.md).
+const NOT_SERVED: [&str; 3] = ["tool_failed", "timeout", "unknown"];
+
+/// That error of a run's output; None: it says none of them.
+fn not_served(report: &RunReport) -> Option<&str> {
+    let error = report
+        .output
+        .as_ref()?
+        .get("data")?
+        .get("error")?
+        .as_str()?;
+    NOT_SERVED.contains(&error).then_some(error)
 }
 
 /// The workflow's file as it is now, when the run left one. Its secrets are hidden before a long value is cut: half of one is

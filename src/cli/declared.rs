@@ -143,6 +143,11 @@ pub fn made(pack: &Pack, config: &Config, means: Means<'_>) -> Result<Tools, Cli
 
 /// By tool, over the newest runs that this user's agentctl wrote. Mock answers do not count.
 pub fn calls_of(root: &Path, names: &[&str]) -> Result<BTreeMap<String, Calls>, CliError> {
+    Ok(figures_of(root, names)?.told())
+}
+
+/// The same, by step too.
+pub fn figures_of(root: &Path, names: &[&str]) -> Result<Figures, CliError> {
     let project = project::open(root)?;
     let mut runs = run::list(&project).map_err(|e| session::run_error(&e))?;
     runs.sort_by(|a, b| b.started_at.cmp(&a.started_at));
@@ -156,7 +161,7 @@ pub fn calls_of(root: &Path, names: &[&str]) -> Result<BTreeMap<String, Calls>, 
             figures.add(&loaded.records, names);
         }
     }
-    Ok(figures.told())
+    Ok(figures)
 }
 
 /// The search engine that the user chose; None: none, or the pack has none.

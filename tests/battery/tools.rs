@@ -574,6 +574,30 @@ async fn case_113_a_reply_claims_nothing_that_no_call_did() {
         assert_eq!(tried.refused, [rule; 3], "{said}");
         assert_eq!(tried.said, ["That did not work."], "{said}");
     }
+    // Where the flow does not say what comes then, the program tells of the calls itself.
+    let alone = || {
+        with(&[
+            ("agents/turn.flow.yaml", "    on_failure: continue\n", ""),
+            (
+                "agents/turn.flow.yaml",
+                "  - {id: not_said, when: steps.work.status != 'done', say: {text: \"'That did not work.'\"}}\n",
+                "",
+            ),
+        ])
+    };
+    let given = || Given {
+        files: alone(),
+        ..Given::default()
+    };
+    let turns = vec![list(), Says("I wrote the note for you.")];
+    let told = tried(turns, good, given()).await;
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert_eq!(told.refused, ["reply.unsupported_act"; 2]);
+    let said = told.said.concat();
+    assert!(
+        said.starts_with("The calls of this turn:\n- list_things answered: tools id note_7"),
+        "{said}"
+    );
     let fails = |request: &Request| match request.line.contains("/list/") {
         true => listed(),
         false => answer(&json!({"success": false, "error": "no"})),

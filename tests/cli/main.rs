@@ -43,6 +43,7 @@ mod named_commands;
 mod names;
 mod nearby;
 mod old_folder;
+mod own_tools;
 mod pack_in_pack;
 mod pages;
 mod partial;

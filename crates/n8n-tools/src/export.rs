@@ -392,7 +392,7 @@ fn call_of(tool: &DeclaredTool, title: &str, id: &str) -> Value {
         .map(|name| json!({"id": name, "displayName": name, "required": false, "defaultMatch": false, "display": true, "canBeUsedToMatch": true, "type": "string"}))
         .collect();
     json!({
-        "description": tool.description.trim(),
+        "description": tool.told(),
         "workflowId": {"__rl": true, "mode": "id", "value": id, "cachedResultName": title},
         "workflowInputs": {"mappingMode": "defineBelow", "value": values, "matchingColumns": [], "schema": schema, "attemptToConvertTypes": false, "convertFieldsToString": false},
     })

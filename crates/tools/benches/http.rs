@@ -83,6 +83,7 @@ fn tool() -> DeclaredTool {
         description: "Looks tickets up.".into(),
         category: String::new(),
         keywords: Vec::new(),
+        acts: Vec::new(),
         parameters: Arc::new(
             json!({"type": "object", "properties": {"words": {"type": "string"}, "tenant": {"type": "string"}}, "required": ["words", "tenant"], "additionalProperties": false}),
         ),
@@ -99,6 +100,7 @@ fn tool() -> DeclaredTool {
         limits: ToolLimits::default(),
         cache_s: None,
         mock: None,
+        readme: None,
         tests: Vec::new(),
         file: "tool.yaml".into(),
         place: Place::default(),
@@ -160,6 +162,8 @@ fn measure(c: &mut Criterion) {
         name: "look_up",
         does: Does::Egress,
         is_flow: false,
+        takes: Vec::new(),
+        bound: Vec::new(),
     }];
     let (vocabulary, _) = Vocabulary::default().with_declared(&declared);
     let policy = Policy::load(POLICY, "policy.yaml", &vocabulary).unwrap();

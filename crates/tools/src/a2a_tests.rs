@@ -19,6 +19,7 @@ fn declared(changes: bool) -> DeclaredTool {
         description: "Asks the desk.".into(),
         category: String::new(),
         keywords: Vec::new(),
+        acts: Vec::new(),
         parameters: Arc::new(
             json!({"type": "object", "properties": {"question": {"type": "string"}, "task": {"type": "string"}}, "required": ["question"], "additionalProperties": false}),
         ),
@@ -40,6 +41,7 @@ fn declared(changes: bool) -> DeclaredTool {
         },
         cache_s: None,
         mock: Some(json!({"text": "from the mock"})),
+        readme: None,
         tests: Vec::new(),
         file: "tool.yaml".into(),
         place: Place::default(),

@@ -10,19 +10,15 @@ pub(crate) enum Sent {
     /// It never left this machine.
     Not(String),
     /// It was sent, and no whole answer came.
-    Lost {
-        why: String,
-        late: bool,
-    },
+    Lost { why: String, late: bool },
     Answered {
         status: u16,
         body: Vec<u8>,
+        /// What the server says of when it may be asked again: `Retry-After`.
+        after: Option<String>,
     },
     /// An answer came that cannot be read: larger than allowed, or packed.
-    Unreadable {
-        status: u16,
-        why: String,
-    },
+    Unreadable { status: u16, why: String },
 }
 
 /// The rules that results name.
@@ -34,15 +30,18 @@ pub(crate) const UNKNOWN: &str = "tools.unknown_outcome";
 const AGAIN: &str = "it may have happened: do not make the call again, say that you do not know";
 pub(crate) const TELL: &str = "say that it did not work";
 
+/// The status of a server that takes no more for now. What it did not take was not done.
+const TOO_MANY: u16 = 429;
+
 /// Longer words of a server are cut, in characters.
 const MAX_SAID: usize = 400;
 
-/// Whether the same request may be sent again and may then succeed.
+/// Whether the same request may be sent again and may then succeed. One that changes something is sent again only where it never left.
 pub(crate) fn may_retry(sent: &Sent, changes: bool) -> bool {
     match sent {
         Sent::Not(_) => true,
         Sent::Lost { late, .. } => !changes && !late,
-        Sent::Answered { status, .. } => *status == 429 || !changes && *status >= 500,
+        Sent::Answered { status, .. } => !changes && (*status == TOO_MANY || *status >= 500),
         Sent::Unreadable { .. } => false,
     }
 }
@@ -55,11 +54,44 @@ pub(crate) fn outcome(sent: Sent, spec: &AnswerSpec, changes: bool, needs_list: 
         Sent::Lost { why, late: false } => Outcome::failed(why, FAILED, TELL),
         Sent::Unreadable { status, why } if changes && status < 400 => unknown(&why, Some(status)),
         Sent::Unreadable { status, why } => failed(&why, FAILED, status),
-        Sent::Answered { status, body } => {
+        Sent::Answered {
+            status,
+            body,
+            after,
+        } => {
             let read = serde_json::from_slice::<Value>(&body);
-            answered(status, read, spec, changes, needs_list)
+            let came = answered(status, read, spec, changes, needs_list);
+            if status == TOO_MANY {
+                return later(came, after.as_deref());
+            }
+            came
         }
     }
+}
+
+/// A failure that says when the call may be made again.
+fn later(came: Outcome, after: Option<&str>) -> Outcome {
+    let Outcome::Failed(mut content) = came else {
+        return came;
+    };
+    let when = match after.map(str::trim).filter(|after| !after.is_empty()) {
+        Some(after) if after.bytes().all(|b| b.is_ascii_digit()) && after.len() <= 6 => {
+            format!("in {after} s")
+        }
+        Some(date) => format!("after {}", date.chars().take(40).collect::<String>()),
+        None => "later".to_owned(),
+    };
+    let why = content.get("error").and_then(Value::as_str);
+    let why = why.unwrap_or_default().trim_end_matches('.').to_owned();
+    if let Value::Object(map) = &mut content {
+        map.insert(
+            "error".into(),
+            format!("{why}; too many calls: it may be asked for again {when}").into(),
+        );
+        let hint = format!("say that it did not work, and that it may be asked for again {when}");
+        map.insert("hint".into(), hint.into());
+    }
+    Outcome::Failed(content)
 }
 
 fn answered(

@@ -11,7 +11,12 @@ fn spec() -> AnswerSpec {
 
 fn word(status: u16, body: &str, changes: bool) -> String {
     let body = body.as_bytes().to_vec();
-    let (word, content) = match outcome(Sent::Answered { status, body }, &spec(), changes, true) {
+    let sent = Sent::Answered {
+        status,
+        body,
+        after: None,
+    };
+    let (word, content) = match outcome(sent, &spec(), changes, true) {
         Outcome::Ok(content) => return format!("ok {content}"),
         Outcome::Failed(content) => ("failed", content),
         Outcome::Unknown(content) => ("unknown", content),
@@ -58,9 +63,37 @@ fn a_change_whose_answer_is_not_whole_is_unknown_and_a_read_failed() {
     let server = |status| Sent::Answered {
         status,
         body: Vec::new(),
+        after: None,
     };
     assert!(!may_retry(&server(500), true));
-    assert!(may_retry(&server(429), true));
+    assert!(may_retry(&server(429), false));
+}
+
+/// A server that takes no more did nothing: the change failed, is not sent again by itself, and its failure says when it may be.
+#[test]
+fn a_change_that_came_too_soon_failed_and_says_when_it_may_be_tried_again() {
+    let slow = |after: Option<&str>| Sent::Answered {
+        status: 429,
+        body: br#"{"message": "slow down."}"#.to_vec(),
+        after: after.map(str::to_owned),
+    };
+    assert!(!may_retry(&slow(None), true));
+    for (after, when) in [
+        (Some("7"), "in 7 s"),
+        (
+            Some("Sat, 28 Nov 2026 12:00:00 GMT"),
+            "after Sat, 28 Nov 2026 12:00:00 GMT",
+        ),
+        (None, "later"),
+    ] {
+        let Outcome::Failed(content) = outcome(slow(after), &spec(), true, true) else {
+            panic!("it is no failure");
+        };
+        assert_eq!(
+            content["error"],
+            format!("slow down; too many calls: it may be asked for again {when}")
+        );
+    }
 }
 
 #[test]

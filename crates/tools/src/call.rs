@@ -273,6 +273,14 @@ impl Call {
             (_, Some(mock)) if self.made.is_mock(&shared.surroundings) => {
                 mock::answer(mock, &self.args, bound)
             }
+            (Some(_), _) if self.made.is_without_mock(&shared.surroundings) => {
+                let why = format!(
+                    "{} was not called: AGENTCTL_TOOLS is mock, and it has no mock",
+                    tool.id
+                );
+                let hint = "say that it did not work; a mock.json in its folder answers for it";
+                Outcome::failed(why, mock::WRONG, hint)
+            }
             (Some(work), _) => self.real(work.as_ref(), bound, changes).await,
             (None, _) => Outcome::failed("this tool is a flow", FAILED, ""),
         };

@@ -51,10 +51,12 @@ fn refusal(decision: &Decision) -> Value {
 }
 
 impl Tools {
-    /// Whether such a call changes something outside; None: there is no such tool, or it is a flow. A mock changes nothing.
+    /// Whether such a call changes something outside; None: there is no such tool, or it is a flow. A mock changes nothing, nor does what is not called.
     pub fn would_change(&self, tool: &str, args: &Map<String, Value>) -> Option<bool> {
         let call = self.direct(tool, args.clone())?;
-        Some(call.changes() && !call.made.is_mock(&call.shared.surroundings))
+        let of = &call.shared.surroundings;
+        let calls = !call.made.is_mock(of) && !call.made.is_without_mock(of);
+        Some(call.changes() && calls)
     }
 
     /// One call. None: there is no such tool, or it is a flow.

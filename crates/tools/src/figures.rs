@@ -18,6 +18,8 @@ const TELLING_WITH_DIGIT: usize = 3;
 #[derive(Debug, Default)]
 pub struct Figures {
     tools: BTreeMap<String, (Calls, Vec<u64>)>,
+    /// How many steps called a tool, and how many of them it helped, by tool and by the step of the flow.
+    steps: BTreeMap<(String, String), (u64, u64)>,
 }
 
 /// When a call was made, in milliseconds, and the values that it said.
@@ -75,16 +77,27 @@ impl Figures {
                     }
                     let told = intent.map_or(&[][..], |(_, told)| told.as_slice());
                     let answer = answers.get(step.as_str());
-                    *helped |= answer.is_some_and(|answer| is_used(&result.content, told, answer));
+                    let served = !is_not_served(&result.content);
+                    *helped |= served
+                        && answer.is_some_and(|answer| is_used(&result.content, told, answer));
                 }
                 _ => {}
             }
         }
-        for ((_, tool), helped) in helped {
+        for ((step, tool), helped) in helped {
             let (of, _) = self.tools.entry(tool.to_owned()).or_default();
             of.steps += 1;
             of.useful += u64::from(helped);
+            let key = (tool.to_owned(), of_flow(step));
+            let (steps, useful) = self.steps.entry(key).or_default();
+            *steps += 1;
+            *useful += u64::from(helped);
         }
+    }
+
+    /// How many steps called a tool, and how many of them it helped: by tool and by the step's path in the flow.
+    pub fn by_step(&self) -> &BTreeMap<(String, String), (u64, u64)> {
+        &self.steps
     }
 
     /// By tool.
@@ -97,6 +110,19 @@ impl Figures {
         let tools = self.tools.into_iter();
         tools.map(|(tool, of)| (tool, middle(of))).collect()
     }
+}
+
+/// An agent that is a tool answered that it could not do it.
+fn is_not_served(result: &Value) -> bool {
+    let error = result.get("data").and_then(|data| data.get("error"));
+    error.is_some_and(|error| !error.is_null())
+}
+
+/// A step's path in the flow, without the rounds in which it was.
+fn of_flow(step: &str) -> String {
+    let segments = step.split('/');
+    let plain = segments.map(|segment| segment.split('[').next().unwrap_or_default());
+    plain.collect::<Vec<_>>().join("/")
 }
 
 fn at(record: &Record) -> Option<i64> {

@@ -161,3 +161,20 @@ fn the_list_follows_the_help_and_not_the_success() {
     assert!(of(flatterer) < wilson(0, 0), "{}", of(flatterer));
     assert!(of(helper) > 0.8, "{}", of(helper));
 }
+
+/// An agent that is a tool and could not do what it was asked for answers too, and what it says of it stands in the reply.
+#[test]
+fn an_agent_that_came_back_with_an_error_helped_nothing() {
+    let answer = json!({"output": "Jira says: no project XX-4711"});
+    let with = |data: Value| {
+        let content = json!({"output": "Jira says: no project XX-4711", "data": data});
+        (
+            vec![("helper", json!({"task": "make a ticket"}), Done, content)],
+            Some(answer.clone()),
+        )
+    };
+    let (served, _) = counted(&[with(json!({"key": "NH-1"}))]);
+    assert_eq!((served.steps, served.useful), (1, 1));
+    let (not_served, _) = counted(&[with(json!({"error": "tool_failed"}))]);
+    assert_eq!((not_served.steps, not_served.useful), (1, 0));
+}

@@ -15,6 +15,10 @@ pub(crate) trait Work: Send + Sync {
     fn lacks(&self, _: &Surroundings) -> Option<String> {
         None
     }
+    /// It acts on nothing outside of the program, so that it is the real one where mocks are asked for too.
+    fn stays_inside(&self) -> bool {
+        false
+    }
     /// Whether a call that may change something did, by what came of it.
     fn changed(&self, _content: &Map<String, Value>) -> bool {
         true

@@ -17,6 +17,7 @@ fn declared(section: Value, changes: bool) -> DeclaredTool {
         description: "Looks things up.".into(),
         category: String::new(),
         keywords: Vec::new(),
+        acts: Vec::new(),
         parameters: Arc::new(
             json!({"type": "object", "properties": {"words": {"type": "string"}}, "required": ["words"], "additionalProperties": false}),
         ),
@@ -36,6 +37,7 @@ fn declared(section: Value, changes: bool) -> DeclaredTool {
         },
         cache_s: None,
         mock: Some(json!({"text": "from the mock"})),
+        readme: None,
         tests: Vec::new(),
         file: "tool.yaml".into(),
         place: Place::default(),

@@ -26,7 +26,8 @@ impl Mode {
     }
 }
 
-const WRONG: &str = "tools.mock";
+/// The rule of a result where no mock answers.
+pub(crate) const WRONG: &str = "tools.mock";
 
 /// The first case of `{cases: [{when, answer or error}], answer}` whose expression over `args` and `bound` holds, else `answer`; a
 /// file without `cases` is the answer itself.

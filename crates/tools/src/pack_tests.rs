@@ -38,6 +38,7 @@ fn declared(name: &str) -> DeclaredTool {
         description: "Asks the desk.".into(),
         category: String::new(),
         keywords: Vec::new(),
+        acts: Vec::new(),
         parameters: Arc::new(
             json!({"type": "object", "properties": {"what": {"type": "string"}, "user": {"type": "string"}}}),
         ),
@@ -54,6 +55,7 @@ fn declared(name: &str) -> DeclaredTool {
         limits: ToolLimits::default(),
         cache_s: None,
         mock: None,
+        readme: None,
         tests: Vec::new(),
         file: "tool.yaml".into(),
         place: Place::default(),

@@ -51,6 +51,9 @@ pub struct Surroundings {
     pub reader: Option<Reader>,
 }
 
+/// Why a tool without a mock is not called where mocks were asked for.
+const NO_MOCK: &str = "mocks were asked for, and it has none";
+
 /// A tool that is not the real one, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mocked {
@@ -123,6 +126,20 @@ impl Made {
                 Mode::Real => false,
                 Mode::Auto => self.lacks(of).is_some(),
             }
+    }
+
+    /// Mocks were asked for and it has none, so that nothing is called.
+    pub fn is_without_mock(&self, of: &Surroundings) -> bool {
+        let outside = self.work.as_ref().is_some_and(|work| !work.stays_inside());
+        of.mode == Mode::Mock && outside && self.tool.mock.is_none()
+    }
+
+    /// What keeps a call from being made here, in words; None: the real tool or its mock answers.
+    pub fn keeps(&self, of: &Surroundings) -> Option<String> {
+        match self.is_without_mock(of) {
+            true => Some(NO_MOCK.to_owned()),
+            false => self.lacks(of).filter(|_| !self.is_mock(of)),
+        }
     }
 }
 
@@ -197,7 +214,7 @@ impl Tools {
         let of = &self.shared.surroundings;
         match self.made.get(tool.id) {
             Some(made) if made.is_mock(of) => Stands::Mock,
-            Some(made) if made.lacks(of).is_some() => Stands::Not,
+            Some(made) if made.keeps(of).is_some() => Stands::Not,
             _ => Stands::Real,
         }
     }
@@ -232,20 +249,26 @@ impl Tools {
     pub fn lacks(&self, tool: &str) -> Option<String> {
         self.made.get(tool)?.lacks(&self.shared.surroundings)
     }
+
+    /// What keeps it from being called here at all, in words; None: the real one answers, or its mock.
+    pub fn keeps(&self, tool: &str) -> Option<String> {
+        self.made.get(tool)?.keeps(&self.shared.surroundings)
+    }
+
+    /// Whether mocks were asked for.
+    pub fn are_mocks(&self) -> bool {
+        self.shared.surroundings.mode == Mode::Mock
+    }
 }
 
 fn head(tool: &DeclaredTool) -> Head {
     let is_flow = matches!(tool.kind, ToolKind::Flow { .. });
-    let mut description = tool.description.clone();
-    if !tool.keywords.is_empty() {
-        description += &format!("\nKeywords: {}", tool.keywords.join(", "));
-    }
     Head {
         changes: tool.changes && !is_flow,
         open_world: true,
         idempotent: !tool.changes,
         schema: Arguments::Given(Arc::clone(&tool.parameters)),
-        description: agentctl_base::names::kept(&description),
+        description: agentctl_base::names::kept(&tool.told()),
         ..Head::new(tool.id, Capability::named(tool.id), "", || json!({}))
     }
 }

@@ -169,9 +169,39 @@ fn packs(root: &Path, out: &Output) -> Vec<Check> {
             .as_ref()
             .ok()
             .and_then(|pack| searches(name, pack, root, out));
-        std::iter::once(pack_check(name, loaded)).chain(searches)
+        let lacking = loaded
+            .as_ref()
+            .ok()
+            .and_then(|pack| lacking(name, pack, root, out));
+        let own = std::iter::once(pack_check(name, loaded));
+        own.chain(lacking).chain(searches)
     });
     checks.collect()
+}
+
+/// What the real tools of a pack lack here; None: nothing. Search engines are told apart.
+fn lacking(name: &str, pack: &Pack, root: &Path, out: &Output) -> Option<Check> {
+    let what = format!("tools of {name}");
+    let made = settings::of_project(root, out)
+        .and_then(|config| declared::made(pack, &config, declared::Means::default()));
+    let tools = match made {
+        Ok(tools) => tools,
+        Err(error) => return (!pack.tools.is_empty()).then(|| failed(&what, error)),
+    };
+    let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    // The others are looked at where they are: servers, n8n, other agents.
+    let here = pack.tools.values();
+    for tool in here.filter(|tool| matches!(tool.kind.name(), "http" | "exec")) {
+        if let Some(why) = tools.lacks(tool.id) {
+            by_reason.entry(why).or_default().push(tool.id);
+        }
+    }
+    let told: Vec<String> = by_reason
+        .iter()
+        .map(|(why, names)| format!("{}: {why}", names.join(", ")))
+        .collect();
+    let check = Check::new(what, Status::Off, told.join("; "));
+    (!told.is_empty()).then(|| check.hint("until then their mocks answer"))
 }
 
 /// Where a pack with search engines of the web searches; None: it has none.

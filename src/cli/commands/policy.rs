@@ -31,7 +31,7 @@ pub enum PolicyCommand {
         /// The call's arguments as a JSON object
         #[arg(value_name = "ARGS-JSON")]
         args: Option<String>,
-        /// What the run knows: a JSON object with `request`, `answers`, `calls`, `grants`
+        /// What the run knows: a JSON object with `request`, `answers`, `calls`, `grants`, `bound`
         #[arg(long, value_name = "FILE")]
         facts: Option<PathBuf>,
     },

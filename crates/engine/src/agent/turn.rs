@@ -297,6 +297,11 @@ impl Turn {
         self.ask_model()
     }
 
+    /// An answer that is not accepted now is not asked for again.
+    pub fn is_last_try(&self) -> bool {
+        self.repairs >= MAX_REPAIRS
+    }
+
     fn repair(&mut self, faults: Vec<String>) -> TurnAction {
         if self.repairs >= MAX_REPAIRS {
             return self.fail(format!(

@@ -19,7 +19,12 @@ impl Schema {
                 value,
                 validator: Arc::new(validator),
             }),
-            Err(error) => Err(format!("not a JSON Schema: {error}")),
+            Err(error) => Err(match outside(&value) {
+                Some(place) => format!(
+                    "the schema refers to {place:?}, which is not in it; nothing outside is fetched"
+                ),
+                None => format!("not a JSON Schema: {error}"),
+            }),
         }
     }
 
@@ -91,6 +96,19 @@ impl<'i> Keyword<'i> for Expression {
 
     fn is_valid(&self, instance: &'i Value) -> bool {
         self.fault(instance).is_none()
+    }
+}
+
+/// The first reference to something that is not in the schema itself.
+fn outside(value: &Value) -> Option<&str> {
+    match value {
+        Value::Array(items) => items.iter().find_map(outside),
+        Value::Object(map) => {
+            let own = map.get("$ref").and_then(Value::as_str);
+            let own = own.filter(|place| !place.starts_with('#'));
+            own.or_else(|| map.values().find_map(outside))
+        }
+        _ => None,
     }
 }
 

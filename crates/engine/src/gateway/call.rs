@@ -104,7 +104,13 @@ impl Gateway {
         if matches!(budget, Decision::Deny { .. }) {
             return self.refuse(cx, journaled, budget);
         }
-        let exact = json!({"role": cx.role, "tool": head.name, "arguments": args});
+        let mut exact = json!({"role": cx.role, "tool": head.name, "arguments": args});
+        // An approval is of the call with what the program fills in.
+        if let (Some(bound), Value::Object(exact)) =
+            (cx.bound.filter(|bound| !bound.is_empty()), &mut exact)
+        {
+            exact.insert("bound".into(), Value::Object(bound.clone()));
+        }
         let what = || format!("call {}", head.name);
         let change = match parsed {
             Parsed::Read(_) if head.changes => {
@@ -285,7 +291,9 @@ impl Gateway {
         let args = strict_json::object(&call.arguments);
         let none = Map::new();
         let shown = args.as_ref().unwrap_or(&none);
-        let facts = cx.guards.facts();
+        let known = cx.guards.facts();
+        let with_bound = cx.bound.map(|bound| known.with_bound(bound));
+        let facts = with_bound.as_ref().unwrap_or(known);
         let decision = self.policy.decide_with(cx.role, head.name, shown, facts);
         if matches!(decision, Decision::Deny { .. }) {
             return Err(decision);

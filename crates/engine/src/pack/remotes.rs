@@ -53,6 +53,7 @@ pub(super) fn tools(
         description: format!("The agent {} of the settings.", remote.name),
         category: String::new(),
         keywords: Vec::new(),
+        acts: Vec::new(),
         parameters: Arc::new(json!({
             "type": "object",
             "properties": {
@@ -82,6 +83,7 @@ pub(super) fn tools(
         },
         cache_s: None,
         mock: None,
+        readme: None,
         tests: Vec::new(),
         file: remote.flow(),
         place: Place::default(),

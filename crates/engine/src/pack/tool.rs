@@ -19,6 +19,8 @@ pub struct DeclaredTool {
     pub description: String,
     pub category: String,
     pub keywords: Vec<String>,
+    /// What a call does, as verbs, for the guard of replies; none: its name and description say it.
+    pub acts: Vec<String>,
     /// JSON Schema of what a model says with a call.
     pub parameters: Arc<Value>,
     pub output_schema: Option<Value>,
@@ -36,6 +38,8 @@ pub struct DeclaredTool {
     pub cache_s: Option<u64>,
     /// What it answers where the real one is not used.
     pub mock: Option<Value>,
+    /// What people are told of it, from `README.md` beside it. No model sees it.
+    pub readme: Option<String>,
     /// Calls with what must come of each, from `tests.yaml` beside it: `{name, args, bind, after, expect}`. A run reads none of them.
     pub tests: Vec<Value>,
     /// How messages call its file.
@@ -94,6 +98,15 @@ impl ToolKind {
 }
 
 impl DeclaredTool {
+    /// What a model is told of it: the description and, on a line of their own, the keywords.
+    pub fn told(&self) -> String {
+        let description = self.description.trim();
+        match self.keywords.as_slice() {
+            [] => description.to_owned(),
+            keywords => format!("{description}\nKeywords: {}", keywords.join(", ")),
+        }
+    }
+
     /// How far the harm of a call goes; that of a flow is that of its own calls.
     fn does(&self) -> Does {
         match (&self.kind, self.changes) {
@@ -104,10 +117,17 @@ impl DeclaredTool {
     }
 
     pub(super) fn declared(&self) -> DeclaredName {
+        let properties = self.parameters.get("properties").and_then(Value::as_object);
         DeclaredName {
             name: self.id,
             does: self.does(),
             is_flow: matches!(self.kind, ToolKind::Flow { .. }),
+            takes: properties
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name.clone())
+                .collect(),
+            bound: self.bind.keys().cloned().collect(),
         }
     }
 }

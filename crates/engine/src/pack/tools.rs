@@ -17,6 +17,10 @@ use std::sync::Arc;
 
 /// The folder of a pack's tools.
 pub const TOOLS: &str = "tools";
+/// What a tool answers where the real one is not used, unless its file names another.
+const MOCK_FILE: &str = "mock.json";
+/// What people read about a tool.
+const README: &str = "README.md";
 /// The file of a tool in its folder, in the order in which it is looked for.
 pub const TOOL_FILES: [&str; 2] = ["tool.yaml", "tool.json"];
 
@@ -26,6 +30,7 @@ const KEYS: &[&str] = &[
     "description",
     "category",
     "keywords",
+    "acts",
     "parameters",
     "bind",
     "output_schema",
@@ -72,9 +77,12 @@ pub(super) fn load(
             problems: Problems::new(&source.file),
             vocabulary,
         };
-        let mock = reader
-            .mock_path(&node)
-            .map(|name| format!("{TOOLS}/{id}/{name}"));
+        // A mock.json beside the file is its mock, named or not.
+        let mock = match node.get("mock") {
+            Some(_) => reader.mock_path(&node),
+            None => Some(MOCK_FILE.to_owned()),
+        };
+        let mock = mock.map(|name| format!("{TOOLS}/{id}/{name}"));
         let mock = mock.and_then(|path| {
             let source = root.source(&path, problems)?;
             let value = yaml::read(&source.text, &source.file);
@@ -86,7 +94,9 @@ pub(super) fn load(
         problems.extend(reader.problems.into_sorted());
         let path_of_tests = format!("{TOOLS}/{id}/{TESTS_FILE}");
         let tests = root.source(&path_of_tests, problems);
+        let readme = root.source(&format!("{TOOLS}/{id}/{README}"), problems);
         if let Some(mut tool) = tool {
+            tool.readme = readme.map(|source| source.text.to_string());
             if let Some(source) = tests {
                 tool.tests = calls_of(&source, problems);
                 sources.push((path_of_tests, source));
@@ -205,6 +215,7 @@ impl Reader<'_> {
             description: self.text(node, "description")?,
             category: self.optional(node, "category").unwrap_or_default(),
             keywords: self.texts(node.get("keywords")),
+            acts: self.acts(node.get("acts")),
             parameters: Arc::new(parameters),
             output_schema: node.get("output_schema").map(Node::to_json),
             examples: node
@@ -219,6 +230,7 @@ impl Reader<'_> {
             limits,
             cache_s,
             mock,
+            readme: None,
             tests: Vec::new(),
             file: file.to_owned(),
             place,
@@ -437,6 +449,19 @@ impl Reader<'_> {
 
     fn optional(&mut self, of: &Node, key: &str) -> Option<String> {
         of.get(key).and_then(|_| self.text(of, key))
+    }
+
+    /// Verbs that say what a call does.
+    fn acts(&mut self, node: Option<&Node>) -> Vec<String> {
+        let acts = self.texts(node);
+        let good = |act: &String| !act.trim().is_empty() && act.len() <= 40;
+        if let Some(node) = node
+            && (acts.is_empty() || !acts.iter().all(good))
+        {
+            let form = "acts is a list of verbs that say what a call does, e.g. [book]";
+            self.problems.add(node.place, form);
+        }
+        acts
     }
 
     fn texts(&mut self, node: Option<&Node>) -> Vec<String> {

@@ -18,7 +18,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The variables of a rule's condition.
-pub(super) const VARIABLES: &[&str] = &["role", "tool", "args", "effect", "calls", "facts"];
+pub(super) const VARIABLES: &[&str] =
+    &["role", "tool", "args", "bound", "effect", "calls", "facts"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
@@ -108,6 +109,7 @@ impl Rule {
         set("role", &|| call.role.into());
         set("tool", &|| call.tool.into());
         set("args", &|| Value::Object(call.args.clone()));
+        set("bound", &|| Value::Object(call.facts.bound.clone()));
         set("effect", &|| does.name().into());
         set("calls", &|| call.calls().clone());
         set("facts", &|| Value::Object(call.program.facts.clone()));

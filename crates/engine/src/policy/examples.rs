@@ -17,10 +17,11 @@ const KEYS: &[&str] = &[
     "calls",
     "addressed",
     "keys",
+    "bound",
     "does",
 ];
 /// Those that are facts of a run.
-const FACTS: &[&str] = &["request", "answers", "calls", "addressed", "keys"];
+const FACTS: &[&str] = &["request", "answers", "calls", "addressed", "keys", "bound"];
 
 impl Reader {
     /// A rule must do what its examples say; one with a condition must have an example of each kind.

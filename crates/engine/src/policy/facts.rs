@@ -7,7 +7,7 @@ use super::origin::Known;
 use super::past::{PastCall, past_call};
 use super::program::Program;
 use crate::condition::Origins;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ pub struct Facts {
     pub(super) grants: Vec<Arc<Grants>>,
     /// Keys in the arguments of the call in question that its tool's schema does not name: they are data.
     pub keys: BTreeSet<String>,
+    /// What the program fills in of the call in question.
+    pub bound: Map<String, Value>,
     /// An argument of the tool in question names a place to go to: a read of it is egress unless its rule says otherwise.
     pub addressed: bool,
 }
@@ -50,6 +52,14 @@ impl Facts {
     pub fn grant(&mut self, grants: Grants) {
         self.grants.push(Arc::new(grants));
     }
+    /// The same for a call of which the program fills in these.
+    #[must_use]
+    pub fn with_bound(&self, bound: &Map<String, Value>) -> Facts {
+        Facts {
+            bound: bound.clone(),
+            ..self.clone()
+        }
+    }
     pub fn calls(&self) -> &[Arc<PastCall>] {
         &self.calls
     }
@@ -57,7 +67,7 @@ impl Facts {
         self.grants.iter().map(Arc::as_ref)
     }
 
-    /// Facts as a file or a rule's example gives them: `request`, `answers`, `calls`, `grants`, `addressed`, `keys`.
+    /// Facts as a file or a rule's example gives them: `request`, `answers`, `calls`, `grants`, `addressed`, `keys`, `bound`.
     pub fn from_json(value: &Value) -> Result<Facts, String> {
         let Value::Object(map) = value else {
             return Err("facts must be a JSON object".to_owned());
@@ -83,13 +93,15 @@ impl Facts {
                     }
                 }
                 ("grants", grants) => facts.grant(Grants::parse(grants)?),
+                ("bound", Value::Object(bound)) => facts.bound = bound.clone(),
                 ("addressed", Value::Bool(addressed)) => facts.addressed = *addressed,
                 ("request", _) => return Err("`request` must be text".to_owned()),
                 ("answers" | "calls" | "keys", _) => return Err(format!("`{key}` must be a list")),
+                ("bound", _) => return Err("`bound` must be a map".to_owned()),
                 ("addressed", _) => return Err("`addressed` must be true or false".to_owned()),
                 _ => {
                     return Err(format!(
-                        "unknown key {key:?}; facts may have request, answers, calls, grants, addressed, keys"
+                        "unknown key {key:?}; facts may have request, answers, calls, grants, addressed, keys, bound"
                     ));
                 }
             }

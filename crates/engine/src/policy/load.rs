@@ -410,6 +410,7 @@ impl Reader {
                 }
             }
         }
+        let place = node.get("when").map_or(node.place, |n| n.place);
         let roles = node.get("roles").map(|list| {
             self.texts(list, "a role")
                 .into_iter()
@@ -433,6 +434,9 @@ impl Reader {
         });
         if node.get("when").is_some() && when.is_none() {
             return None;
+        }
+        if let Some(when) = &when {
+            self.names_of(when, &tools, (&what, place));
         }
         let grants_foreign =
             effect == Some(Effect::Allow) && tools.iter().any(|t| split_foreign(t).is_some());
@@ -479,6 +483,34 @@ impl Reader {
         self.examples(node, &rule, "match", true);
         self.examples(node, &rule, "not_match", false);
         Some(rule)
+    }
+}
+
+impl Reader {
+    /// A condition names what the model says as `args` and what the program fills in as `bound`: one that mixes them up would never hold.
+    fn names_of(&mut self, when: &Condition, tools: &[String], (what, place): (&str, Place)) {
+        let vocabulary = self.vocabulary().clone();
+        let declared: Vec<_> = (tools.iter())
+            .filter_map(|tool| vocabulary.declared(tool))
+            .collect();
+        let others = declared.len() < tools.len();
+        let bound = |name: &String| declared.iter().any(|tool| tool.bound.contains(name));
+        let taken = |name: &String| declared.iter().any(|tool| tool.takes.contains(name));
+        for path in when.paths() {
+            let (Some(root), Some(name)) = (path.first(), path.get(1)) else {
+                continue;
+            };
+            let why = match root.as_str() {
+                "args" if bound(name) && !taken(name) && !others => {
+                    format!("{name} is bound by the program and no argument: write bound.{name}")
+                }
+                "bound" if !bound(name) => {
+                    format!("bound.{name}: none of its tools binds {name}")
+                }
+                _ => continue,
+            };
+            self.problems.add(place, format!("{what}: {why}"));
+        }
     }
 }
 

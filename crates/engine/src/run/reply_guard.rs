@@ -3,11 +3,13 @@
 
 use super::RunError;
 use super::driver::Driver;
+use crate::agent::Contract;
 use crate::flow::{AgentStep, PatchRefusal};
 use crate::pack::ToolKind;
 use crate::view::Call;
 use agentctl_base::model::ToolStatus;
-use agentctl_kit::guard::{Became, Evidence, Figures, Label, labels, made_up, tells_failure};
+use agentctl_kit::guard::{Became, Evidence, Figures, Label, labels, made_up, tells_failure, told};
+use agentctl_kit::language::detected;
 use serde_json::{Map, Value};
 
 /// Longer sentences are cut where they are quoted, in characters.
@@ -74,6 +76,35 @@ impl Driver<'_> {
         Ok(faults)
     }
 
+    /// The answer with what the program says of the calls in the place of a reply that is not accepted after its repairs. None: the
+    /// answer is accepted, or is not for another reason, or the flow says what comes after a failure of the step.
+    pub(super) fn in_own_words(
+        &self,
+        step: &AgentStep,
+        answer: &Value,
+    ) -> Result<Option<Value>, RunError> {
+        let of = self.recorder.flow.step_at(&step.path);
+        let key = self.spec(step).and_then(|spec| spec.reply_guard.clone());
+        let Some(key) = key.filter(|_| of.is_some_and(|of| !of.continue_on_failure)) else {
+            return Ok(None);
+        };
+        if self.reply_faults(step, answer)?.is_empty() {
+            return Ok(None);
+        }
+        let evidence = self.evidence(&step.path);
+        let said = step.conversation.said.last();
+        let language = said.and_then(|said| detected(&said.text)).unwrap_or("en");
+        let mut own = answer.clone();
+        if let Value::Object(map) = &mut own {
+            map.insert(key.to_string(), told(&evidence, language).into());
+        }
+        let contract =
+            Contract::compile(&step.contract).map_err(|e| RunError::Pack(e.to_string()))?;
+        let fits = contract.faults(&own).is_empty();
+        let others = self.judge(step, &mut own.clone(), false)?.0;
+        Ok((fits && others.is_empty()).then_some(own))
+    }
+
     /// The calls of a step and of the flows below it, in order.
     fn evidence(&self, path: &str) -> Vec<Evidence> {
         let below = format!("{path}/");
@@ -120,13 +151,36 @@ impl Driver<'_> {
             Some(ToolStatus::Refused) => Became::Refused,
             Some(ToolStatus::Unknown) | None => Became::Unknown,
         };
+        let about = named.as_deref().and_then(|id| self.listed_as(call, id));
+        let about = about.or_else(|| declared.map(|tool| tool.description.clone()));
         Some(Evidence {
+            about: about.unwrap_or_default(),
+            acts: declared.map(|tool| tool.acts.clone()).unwrap_or_default(),
             tool: named.unwrap_or_else(|| call.tool.clone()),
             changes: !self.gateway.only_reads(&call.tool) && !reads,
             became,
             result: result
                 .map(|result| result.content.clone())
                 .unwrap_or_default(),
+        })
+    }
+
+    /// What a list of tools, asked for before in the same step or beside it, says of one of them.
+    fn listed_as(&self, call: &Call, id: &str) -> Option<String> {
+        let requires = self.pack.tools.get(&call.tool)?.requires.as_ref()?;
+        let beside = |step: &str| {
+            step.rsplit_once('/')
+                .map_or("", |(flow, _)| flow)
+                .to_owned()
+        };
+        let lists = self.recorder.view.calls.iter().rev();
+        let mut lists = lists
+            .filter(|list| list.tool == requires.tool && beside(&list.step) == beside(&call.step));
+        lists.find_map(|list| {
+            let result = &list.result.as_ref()?.result.content;
+            let mut tools = result.get("tools")?.as_array()?.iter();
+            let one = tools.find(|tool| tool.get("id").and_then(Value::as_str) == Some(id))?;
+            one.get("description")?.as_str().map(str::to_owned)
         })
     }
 

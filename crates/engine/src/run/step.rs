@@ -192,7 +192,13 @@ impl<'a> Driver<'a> {
                     }
                 }
                 TurnAction::Done(answer) => {
-                    match self.take_patch(&work.step, work.turn.turn(), answer)? {
+                    let (step, turn) = (&work.step, work.turn.turn());
+                    let own = match work.turn.is_last_try() {
+                        true => self.in_own_words(step, &answer)?,
+                        false => None,
+                    };
+                    let guarded = own.is_none();
+                    match self.take_answer(step, turn, own.unwrap_or(answer), guarded)? {
                         None => return Ok(Pace::Over),
                         Some(faults) => Input::Refused(faults),
                     }
@@ -226,7 +232,7 @@ impl<'a> Driver<'a> {
         }
         let taken = self.recorder.view.trace(&step.path);
         if taken.is_none_or(|trace| trace.patched.is_none())
-            && !self.judge(step, &mut answer.clone())?.0.is_empty()
+            && !self.judge(step, &mut answer.clone(), true)?.0.is_empty()
         {
             return Ok(false);
         }
@@ -287,6 +293,17 @@ impl<'a> Driver<'a> {
         turn: u32,
         answer: Value,
     ) -> Result<Option<Vec<String>>, RunError> {
+        self.take_answer(step, turn, answer, true)
+    }
+
+    /// The same; not `guarded`: its reply is the program's own.
+    fn take_answer(
+        &mut self,
+        step: &AgentStep,
+        turn: u32,
+        answer: Value,
+        guarded: bool,
+    ) -> Result<Option<Vec<String>>, RunError> {
         let mut answer = answer;
         let taken = self.recorder.view.trace(&step.path);
         if let Some(patch) = taken.and_then(|t| t.patched.clone()) {
@@ -299,7 +316,7 @@ impl<'a> Driver<'a> {
             self.finish_step(&step.path, answer)?;
             return Ok(None);
         }
-        let (refusals, patch) = self.judge(step, &mut answer)?;
+        let (refusals, patch) = self.judge(step, &mut answer, guarded)?;
         if !refusals.is_empty() {
             // When the next turn is in the journal already, so are these refusals.
             if self.answered(&step.path, turn + 1).is_none() {
@@ -353,10 +370,11 @@ impl<'a> Driver<'a> {
     }
 
     /// Every reason not to take the answer, and the patch that it is. Facts that the journal knows better are filled in on the way.
-    fn judge(
+    pub(super) fn judge(
         &self,
         step: &AgentStep,
         answer: &mut Value,
+        guarded: bool,
     ) -> Result<(Vec<PatchRefusal>, Map<String, Value>), RunError> {
         let whole = self.recorder.flow;
         let flow = whole.flow_at(&step.path);
@@ -380,7 +398,9 @@ impl<'a> Driver<'a> {
                 message: "no field can have this name; leave it out".into(),
             });
         }
-        refusals.extend(self.reply_faults(step, answer)?);
+        if guarded {
+            refusals.extend(self.reply_faults(step, answer)?);
+        }
         let taken = flow::patch_of(whole, &self.recorder.log, &step.path, answer);
         let patch = taken.unwrap_or_else(|refusal| {
             refusals.push(refusal);

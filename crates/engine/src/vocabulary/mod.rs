@@ -44,6 +44,9 @@ pub struct DeclaredName {
     pub does: Does,
     /// It is a flow that an agent calls.
     pub is_flow: bool,
+    /// The names of what a model says with a call, and of what the program fills in.
+    pub takes: Vec<String>,
+    pub bound: Vec<String>,
 }
 
 /// What a role needs to call a flow as a tool, besides the tool itself.
@@ -238,6 +241,11 @@ impl Vocabulary {
     pub(crate) fn flows(&self) -> impl Iterator<Item = &'static str> + '_ {
         let declared = self.0.declared.iter();
         declared.filter(|tool| tool.is_flow).map(|tool| tool.name)
+    }
+
+    /// The declared tool of this name.
+    pub(crate) fn declared(&self, name: &str) -> Option<&DeclaredName> {
+        self.0.declared.iter().find(|tool| tool.name == name)
     }
 
     /// Sorted by name.

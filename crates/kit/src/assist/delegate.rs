@@ -1,45 +1,27 @@
 //! `delegate`: which agents a request needs and in which order, what each is told, and the one reply.
 
-use super::fill::{TICKET, behind_colon, by_pattern, unquoted};
+use super::fill::{TICKET, behind_colon, by_pattern, masked, unquoted};
+use super::language::language;
 use super::lexicon::{Hit, Lexicon};
-use super::render::{plain, whole};
+use super::render::whole;
 use super::use_tools::HANDED;
 use super::{Done, Next};
-use crate::language::{counted, languages};
 use crate::task::{KitError, Task};
 use crate::words::Text;
-use serde_json::{Map, Value, json};
-
-/// The language to reply in: of the words where they tell it, else of the locale.
-pub(super) fn language(said: &str, locale: &str) -> &'static str {
-    let counts = counted(said);
-    let most = counts.iter().map(|(n, _)| *n).max().unwrap_or(0);
-    let best: Vec<&'static str> = counts
-        .iter()
-        .filter(|(n, _)| *n == most)
-        .map(|(_, name)| *name)
-        .collect();
-    let of_locale = languages().find(|name| locale.to_lowercase().starts_with(name));
-    match (best.as_slice(), of_locale) {
-        (best, Some(locale)) if most < 2 || best.contains(&locale) => locale,
-        ([first, ..], _) if most > 0 => first,
-        (_, Some(locale)) => locale,
-        _ => "en",
-    }
-}
+use serde_json::{Value, json};
 
 /// One agent to be asked, and what with.
-struct Errand {
-    tool: String,
-    text: String,
+pub(super) struct Errand {
+    pub tool: String,
+    pub text: String,
     /// It is told what the ones before found.
-    takes: bool,
+    pub takes: bool,
 }
 
-struct Plan<'a> {
-    task: Task<'a>,
+pub(super) struct Plan<'a> {
+    pub task: Task<'a>,
     language: &'static str,
-    lexicon: Lexicon,
+    pub lexicon: Lexicon,
     acts: Vec<&'a str>,
     agents: Vec<Agent<'a>>,
 }
@@ -55,6 +37,8 @@ struct Agent<'a> {
     alone: Vec<&'a str>,
     /// The same of a part of the request: what is named behind it is a thing of its own.
     by_name: Vec<&'a str>,
+    /// Concepts of what it makes out of what others found: "in a PDF".
+    makes: Vec<&'a str>,
 }
 
 pub(super) fn texts(of: Option<&Value>) -> Vec<&str> {
@@ -92,11 +76,14 @@ pub(super) fn next(task: Task<'_>, tools: &[String], done: &[Done]) -> Result<Ne
             weak: texts(of.get("weak")),
             alone: texts(of.get("alone")),
             by_name: texts(of.get("by_name")),
+            makes: texts(of.get("makes")),
         });
+    let lexicon = Lexicon::of(task.offline.get("concepts"));
+    let acts = texts(task.offline.get("acts"));
     let plan = Plan {
-        language: language(now, locale),
-        lexicon: Lexicon::of(task.offline.get("concepts")),
-        acts: texts(task.offline.get("acts")),
+        language: language(now, locale, &lexicon, &acts),
+        lexicon,
+        acts,
         agents: agents.collect(),
         task,
     };
@@ -173,42 +160,14 @@ impl<'a> Plan<'a> {
         let users: Vec<&str> = (self.task.said.iter().filter(|s| s.by_user))
             .map(|s| s.text.as_str())
             .collect();
-        let before = users
-            .len()
-            .checked_sub(2)
-            .and_then(|at| users.get(at))
-            .copied();
-        let last = self
-            .task
-            .said
-            .iter()
-            .rev()
-            .skip_while(|s| s.by_user)
-            .find(|s| !s.by_user);
-        let asked = last
-            .map(|s| s.text.trim())
-            .filter(|text| text.contains('?'));
+        if let Some(errands) = self.goes_on() {
+            return Ok(errands);
+        }
         let has_act = self.has_act(now);
-        let short = Text::new(now).words.len() <= 6;
-        if let (Some(asked), Some(before)) = (asked, before)
-            && short
-            && !has_act
-            && !self.lexicon.has(now, "thanks")
+        if self.lexicon.has(now, "of_those")
+            && let Some(errand) = self.of_what_was_said(now, &users)
         {
-            let joined = match self.parameter_of(asked) {
-                Some(parameter) => format!("{before}\n{parameter}: {}", now.trim()),
-                None => format!("{before}\n{}", now.trim()),
-            };
-            let mut errands = self.of_request(before);
-            if errands.is_empty() {
-                errands = self.of_request(now);
-            }
-            if let Some(first) = errands.first_mut() {
-                first.text = joined;
-                first.takes = false;
-                errands.truncate(1);
-                return Ok(errands);
-            }
+            return Ok(vec![errand]);
         }
         let errands = self.of_request(now);
         if !errands.is_empty() {
@@ -223,61 +182,22 @@ impl<'a> Plan<'a> {
                 return Err(text);
             }
         }
-        // About what was spoken of before.
-        let spoken = users.iter().rev().skip(1).map(|text| self.of_request(text));
-        if let Some(first) = spoken
-            .into_iter()
-            .find(|e| !e.is_empty())
-            .and_then(|e| e.into_iter().next())
-            && (has_act || self.lexicon.has(now, "it"))
-        {
-            let key = self
-                .task
-                .said
-                .iter()
-                .rev()
-                .skip(1)
-                .find_map(|s| by_pattern(TICKET, &s.text));
-            let own = by_pattern(TICKET, now).is_some();
-            let text = match key.filter(|_| !own) {
-                Some(key) => match behind_colon(now) {
-                    Some((head, behind)) => format!("{head} {key}: {behind}"),
-                    None => format!("{} {key}", now.trim().trim_end_matches('.')),
-                },
-                None => now.to_owned(),
-            };
-            return Ok(vec![Errand {
-                tool: first.tool,
-                text,
-                takes: false,
-            }]);
+        if let Some(errand) = self.of_what_was_said(now, &users) {
+            return Ok(vec![errand]);
         }
         let wants = has_act || self.lexicon.has(now, "request");
         Err(if wants { "which_system" } else { "what_i_do" })
     }
 
-    fn has_act(&self, text: &str) -> bool {
+    pub(super) fn has_act(&self, text: &str) -> bool {
         self.lexicon
             .hits(&unquoted(text))
             .iter()
             .any(|hit| self.acts.contains(&hit.concept.as_str()))
     }
 
-    /// The parameter that the last reply asked for.
-    fn parameter_of(&self, asked: &str) -> Option<String> {
-        let texts = self.task.offline.get("texts").and_then(Value::as_object)?;
-        let asks = texts
-            .iter()
-            .filter_map(|(name, text)| Some((name.strip_prefix("ask_")?, text)));
-        let mut fitting = asks.filter(|(_, text)| {
-            let all = text.as_object().into_iter().flat_map(Map::values);
-            all.map(plain).any(|text| asked.contains(text.trim()))
-        });
-        fitting.next().map(|(name, _)| name.to_owned())
-    }
-
     /// The agents that a request needs, in order; where none is spoken of, of the request without its slips of the fingers.
-    fn of_request(&self, text: &str) -> Vec<Errand> {
+    pub(super) fn of_request(&self, text: &str) -> Vec<Errand> {
         let errands = self.of_words(text);
         if !errands.is_empty() {
             return errands;
@@ -339,7 +259,7 @@ impl<'a> Plan<'a> {
         text: &str,
         acts: impl for<'b> Fn(&'b Agent<'a>) -> &'b [&'a str],
     ) -> Option<&'a str> {
-        let plain = unquoted(text);
+        let plain = masked(text);
         let hits = self.lexicon.hits(&plain);
         let places = self.places(&plain);
         self.agents.iter().enumerate().find_map(|(at, agent)| {
@@ -369,7 +289,7 @@ impl<'a> Plan<'a> {
     /// Where agents are spoken of: the first word of each, in the order of the text. Those that are named count before those of which
     /// only a thing is.
     fn places(&self, text: &str) -> Vec<(usize, usize)> {
-        let plain = unquoted(text);
+        let plain = masked(text);
         let head = behind_colon(&plain)
             .map_or(plain.as_str(), |(head, _)| head)
             .to_owned();
@@ -431,7 +351,7 @@ impl<'a> Plan<'a> {
                 .collect();
         };
         let words = Text::new(part);
-        let hits = self.lexicon.hits(part);
+        let hits = self.lexicon.hits(&masked(part));
         let behind = |concept: &str| -> Vec<usize> {
             let named = hits.iter().filter(|hit| hit.concept == concept);
             named.map(|hit| hit.to).collect()
@@ -446,7 +366,21 @@ impl<'a> Plan<'a> {
             .map(|(_, agent)| *agent)
             .collect();
         let marked: Vec<&(usize, usize)> = places.iter().filter(|p| is_source(p)).collect();
+        // "In a PDF" says what it becomes, wherever it stands.
+        let into = behind("into");
+        let makes = |(at, agent): &&(usize, usize)| {
+            let of = self
+                .agents
+                .get(*agent)
+                .map_or(&[][..], |a| a.makes.as_slice());
+            let made = hits
+                .iter()
+                .any(|hit| hit.from == *at && of.contains(&hit.concept.as_str()));
+            made && follows(&into, *at)
+        };
+        let made = places.iter().find(makes).map(|(_, agent)| *agent);
         let sink = match (self.has_act(part), marked.len()) {
+            (true, _) if made.is_some() => made.unwrap_or(first),
             (true, _) if in_sink.len() == 1 => in_sink.first().copied().unwrap_or(first),
             (false, _) => {
                 return places

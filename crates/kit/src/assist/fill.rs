@@ -15,6 +15,10 @@ pub(crate) struct Said<'a> {
     pub clause: &'a str,
     /// The whole task.
     pub whole: &'a str,
+    /// What the user answered when asked for it, by parameter.
+    pub answers: &'a Map<String, Value>,
+    /// What the words mean.
+    pub lexicon: &'a Lexicon,
     /// What another agent found and hands over.
     pub content: Option<&'a str>,
     /// `parameters` of the task: name → {from, labels, values}.
@@ -35,9 +39,10 @@ const QUOTES: [(char, char); 7] = [
     ('‚', '‘'),
 ];
 
-/// The texts in quotation marks, in order.
-pub(crate) fn quoted(text: &str) -> Vec<String> {
-    let mut found: Vec<(usize, String)> = Vec::new();
+/// Where something stands in quotation marks, without the marks, from byte to byte and in order. An apostrophe begins a quotation only
+/// where a word begins, and ends one only where a word ends.
+fn spans(text: &str) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize)> = Vec::new();
     for (open, close) in QUOTES {
         let mut from = 0;
         while let Some(at) = text.get(from..).and_then(|rest| rest.find(open)) {
@@ -45,24 +50,69 @@ pub(crate) fn quoted(text: &str) -> Vec<String> {
             let Some(length) = text.get(start..).and_then(|rest| rest.find(close)) else {
                 break;
             };
-            let inner = text.get(start..start + length).unwrap_or_default().trim();
-            if !inner.is_empty() && !found.iter().any(|(_, known)| known == inner) {
-                found.push((start, inner.to_owned()));
-            }
+            found.push((start, start + length));
             from = start + length + close.len_utf8();
         }
     }
-    found.sort_by_key(|(at, _)| *at);
-    found.into_iter().map(|(_, text)| text).collect()
+    let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    let around = |at: usize| {
+        let before = text.get(..at).and_then(|t| t.chars().next_back());
+        (before, text.get(at + 1..).and_then(|t| t.chars().next()))
+    };
+    let mut begun: Option<usize> = None;
+    for (at, _) in text.match_indices('\'') {
+        let (before, after) = around(at);
+        match begun {
+            None if !letter(before) && letter(after) => begun = Some(at + 1),
+            Some(start) if !letter(after) && before.is_some_and(|c| !c.is_whitespace()) => {
+                found.push((start, at));
+                begun = None;
+            }
+            _ => {}
+        }
+    }
+    found.sort_unstable();
+    let mut end = 0;
+    found.retain(|(from, to)| {
+        let whole = *from >= end && text.get(*from..*to).is_some_and(|t| !t.trim().is_empty());
+        end = if whole { *to } else { end };
+        whole
+    });
+    found
+}
+
+/// The texts in quotation marks, in order.
+pub(crate) fn quoted(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (from, to) in spans(text) {
+        let inner = text.get(from..to).unwrap_or_default().trim();
+        if !found.iter().any(|known| known == inner) {
+            found.push(inner.to_owned());
+        }
+    }
+    found
 }
 
 /// The text without what stands in quotation marks.
 pub(crate) fn unquoted(text: &str) -> String {
-    let mut text = text.to_owned();
-    for inner in quoted(&text.clone()) {
-        text = text.replacen(&inner, " ", 1);
+    without(text, |_| " ".to_owned())
+}
+
+/// The text with as many words, of which those in quotation marks mean nothing.
+pub(crate) fn masked(text: &str) -> String {
+    let hidden = |c: char| if c.is_alphabetic() { 'x' } else { c };
+    without(text, |inner| inner.chars().map(hidden).collect())
+}
+
+fn without(text: &str, instead: impl Fn(&str) -> String) -> String {
+    let mut out = String::new();
+    let mut at = 0;
+    for (from, to) in spans(text) {
+        out += text.get(at..from).unwrap_or_default();
+        out += &instead(text.get(from..to).unwrap_or_default());
+        at = to;
     }
-    text
+    out + text.get(at..).unwrap_or_default()
 }
 
 /// What stands behind the first colon that ends a head; None: there is none.
@@ -93,8 +143,8 @@ impl Said<'_> {
     }
 
     fn text(&self, name: &str, schema: &Value, required: bool) -> Option<String> {
-        if let Some(answer) = self.answer(name) {
-            return Some(in_list(&answer, schema).unwrap_or(answer));
+        if let Some(answer) = self.answers.get(name).and_then(Value::as_str) {
+            return Some(in_list(answer, schema).unwrap_or_else(|| answer.to_owned()));
         }
         let how = self.how.get(name);
         if let Some(options) = schema.get("enum").and_then(Value::as_array) {
@@ -132,8 +182,13 @@ impl Said<'_> {
             .filter(|t| !t.is_empty())
         };
         match way {
-            "colon" => behind_colon(self.clause)
-                .and_then(|(_, behind)| clean(behind.lines().next().unwrap_or(behind).to_owned())),
+            "colon" => {
+                let (head, behind) = behind_colon(self.clause)?;
+                if self.ends_with_label(head, how) {
+                    return None;
+                }
+                clean(behind.lines().next().unwrap_or(behind).to_owned())
+            }
             "colon_text" => behind_colon(self.clause).map(|(_, behind)| behind.trim().to_owned()),
             "quoted" => quoted(self.clause).into_iter().next(),
             "quoted_last" => Some(quoted(self.clause)).filter(|q| q.len() > 1)?.pop(),
@@ -148,6 +203,8 @@ impl Said<'_> {
                 .and_then(Value::as_str)
                 .map(str::to_owned),
             "label" => self.beside(how).and_then(clean),
+            "named" => self.named(how).and_then(clean),
+            "person" => self.person(),
             "number" => self.number(how),
             "ticket" => by_pattern(TICKET, self.clause).or_else(|| by_pattern(TICKET, self.whole)),
             "key" => key(self.clause).or_else(|| key(self.whole)),
@@ -158,15 +215,6 @@ impl Said<'_> {
             }
             _ => None,
         }
-    }
-
-    /// What the user answered when asked for it: a line `name: value`.
-    fn answer(&self, name: &str) -> Option<String> {
-        let begin = format!("{name}: ");
-        let mut lines = self.whole.lines().skip(1);
-        lines
-            .find_map(|line| line.strip_prefix(&begin))
-            .map(|value| value.trim().to_owned())
     }
 
     fn option(&self, options: &[Value], how: Option<&Value>) -> Option<String> {
@@ -189,6 +237,97 @@ impl Said<'_> {
             })
         });
         literal.map(|text| (*text).to_owned()).or(named)
+    }
+
+    /// What stands before a colon says that something else follows: "with the text: …".
+    fn ends_with_label(&self, head: &str, how: Option<&Value>) -> bool {
+        let Some(text) = Text::new(head).words.pop() else {
+            return false;
+        };
+        let others = how.and_then(|h| h.get("not_behind")?.as_array());
+        let mut others = others.into_iter().flatten().filter_map(Value::as_str);
+        others.any(|other| fold(other) == text.fold)
+    }
+
+    /// What stands behind a phrase that says that a name follows: a quotation, else the words up to one that goes on with the sentence.
+    fn named(&self, how: Option<&Value>) -> Option<String> {
+        let list = |key: &str| -> Vec<Vec<String>> {
+            let phrases = how.and_then(|h| h.get(key)?.as_array());
+            let phrases = phrases.into_iter().flatten().filter_map(Value::as_str);
+            phrases
+                .map(|phrase| phrase.split_whitespace().map(fold).collect())
+                .collect()
+        };
+        let text = Text::new(self.clause);
+        let hidden = masked(self.clause);
+        let plain = Text::new(&hidden);
+        let stands = |phrase: &[String], at: usize| {
+            let words = plain.words.get(at..at + phrase.len());
+            !phrase.is_empty()
+                && words.is_some_and(|words| words.iter().zip(phrase).all(|(w, p)| w.fold == *p))
+        };
+        let (marks, ends) = (list("marks"), list("ends"));
+        let from = (0..plain.words.len()).find_map(|at| {
+            let fitting = marks.iter().filter(|mark| stands(mark, at));
+            fitting.map(Vec::len).max().map(|length| at + length)
+        })?;
+        let begin = text.words.get(from)?.from;
+        let quoted = spans(self.clause).into_iter();
+        if let Some((start, to)) = quoted.into_iter().find(|(start, _)| *start == begin) {
+            return self.clause.get(start..to).map(str::to_owned);
+        }
+        let mut end = from + 1;
+        while end < text.words.len()
+            && text.gap(end) == crate::words::Gap::None
+            && !ends.iter().any(|phrase| stands(phrase, end))
+        {
+            end += 1;
+        }
+        let particles: Vec<String> = list("particles").into_iter().flatten().collect();
+        while end > from + 1
+            && text
+                .words
+                .get(end - 1)
+                .is_some_and(|w| particles.contains(&w.fold))
+        {
+            end -= 1;
+        }
+        Some(text.said(from..end).to_owned())
+    }
+
+    /// Somebody: the id of a user (`ben.okoro`), else words in capital letters that mean nothing else, not at the beginning.
+    fn person(&self) -> Option<String> {
+        let text = Text::new(self.clause);
+        let ids = self
+            .clause
+            .split_whitespace()
+            .map(|w| w.trim_matches(['.', ',', '?', '!']));
+        let is_id = |word: &&str| {
+            let parts: Vec<&str> = word.split('.').collect();
+            parts.len() == 2
+                && parts
+                    .iter()
+                    .all(|p| p.len() > 1 && p.chars().all(|c| c.is_ascii_lowercase()))
+        };
+        if let Some(id) = ids.into_iter().find(is_id) {
+            return Some(id.to_owned());
+        }
+        let known = self.lexicon.hits(self.clause);
+        let is_name = |at: usize| {
+            let of = |word: &crate::words::Word| {
+                let said = self.clause.get(word.from..word.to).unwrap_or_default();
+                word.capital && !said.contains(|c: char| c.is_ascii_digit())
+            };
+            at > 0
+                && text.words.get(at).is_some_and(of)
+                && !known.iter().any(|hit| (hit.from..hit.to).contains(&at))
+        };
+        let from = (0..text.words.len()).find(|at| is_name(*at))?;
+        let mut to = from + 1;
+        while is_name(to) && text.gap(to) == crate::words::Gap::None {
+            to += 1;
+        }
+        Some(text.said(from..to).to_owned())
     }
 
     /// The words behind a label, or before it: capital letters and what is between them.

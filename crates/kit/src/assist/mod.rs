@@ -4,9 +4,11 @@
 //! `inquire` are of a team that researches. Which
 //! words mean what is the pack's: `concepts`, `values`, `texts` of its `agents/offline.yaml`.
 
+mod answered;
 mod delegate;
 mod fill;
 mod inquire;
+mod language;
 mod lexicon;
 mod parts;
 mod pick;

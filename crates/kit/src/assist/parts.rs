@@ -1,6 +1,6 @@
 //! Parts of an instruction, and parts of a result: ids, files, names.
 
-use super::fill::behind_colon;
+use super::fill::{TICKET, behind_colon, by_pattern};
 use super::lexicon::Lexicon;
 use super::render::plain;
 use serde_json::{Map, Value};
@@ -61,6 +61,41 @@ pub(super) fn place_of(place: &str, given: &Value, result: &Value) -> String {
             }
         }
         place => of(&[place]).unwrap_or_default(),
+    }
+}
+
+/// A task without what stands behind it for the program: the thing that it is about, alone on the last line, and what the user answered to
+/// questions, each a line `name: value` of one of these parameters; a value may go on over lines.
+pub(super) fn apart<'t>(
+    task: &'t str,
+    names: &[&str],
+) -> (&'t str, Option<&'t str>, Map<String, Value>) {
+    let begun = |line: &'t str| {
+        let (name, value) = line.split_once(": ")?;
+        names.contains(&name).then_some((name, value))
+    };
+    let mut answers: Map<String, Value> = Map::new();
+    let (mut at, mut end) = (0, task.len());
+    let mut open: Option<(&str, String)> = None;
+    for (nth, line) in task.split_inclusive('\n').enumerate() {
+        if let Some((name, value)) = begun(line.trim_end()).filter(|_| nth > 0) {
+            end = end.min(at);
+            if let Some((name, value)) = open.replace((name, value.to_owned())) {
+                answers.insert(name.to_owned(), value.trim().into());
+            }
+        } else if let Some((_, value)) = &mut open {
+            *value += &format!("\n{}", line.trim_end());
+        }
+        at += line.len();
+    }
+    if let Some((name, value)) = open {
+        answers.insert(name.to_owned(), value.trim().into());
+    }
+    let task = task.get(..end).unwrap_or_default().trim_end();
+    let last = task.rsplit_once('\n');
+    match last.filter(|(_, last)| by_pattern(TICKET, last).as_deref() == Some(last.trim())) {
+        Some((task, subject)) => (task.trim_end(), Some(subject.trim()), answers),
+        None => (task, None, answers),
     }
 }
 

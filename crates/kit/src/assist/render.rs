@@ -45,15 +45,25 @@ pub(crate) fn list(result: &Value) -> Option<(Vec<&Map<String, Value>>, u64)> {
 }
 
 /// One line for each entry.
-pub(crate) fn lines(items: &[&Map<String, Value>]) -> Vec<String> {
+pub(crate) fn lines(items: &[&Map<String, Value>], language: &str) -> Vec<String> {
     items
         .iter()
         .take(MAX_LINES)
-        .map(|item| format!("- {}", one(item)))
+        .map(|item| format!("- {}", one(item, language)))
         .collect()
 }
 
-fn one(item: &Map<String, Value>) -> String {
+/// A text in the quotation marks of a language.
+pub(crate) fn in_marks(text: &str, language: &str) -> String {
+    match language {
+        "de" => format!("„{text}“"),
+        "fr" => format!("« {text} »"),
+        "es" => format!("«{text}»"),
+        _ => format!("“{text}”"),
+    }
+}
+
+fn one(item: &Map<String, Value>, language: &str) -> String {
     let ids = ["key", "id", "iid", "pageId"];
     let titles = ["title", "summary", "name", "text"];
     let id = ids.iter().find_map(|k| item.get(*k)).map(plain);
@@ -61,16 +71,16 @@ fn one(item: &Map<String, Value>) -> String {
     let title = titled.and_then(|k| item.get(k)).map(plain);
     let mut parts: Vec<String> = Vec::new();
     parts.extend(id);
-    parts.extend(title.map(|t| format!("“{}”", cut(&unmarked(&t)))));
+    parts.extend(title.map(|t| in_marks(&cut(&unmarked(&t)), language)));
     let told = |k: &str| ids.contains(&k) || titled == Some(k);
     let more: Vec<String> = item
         .iter()
         .filter(|(k, v)| !told(k) && !v.is_null() && !v.is_object() && !nested(v))
-        .map(|(_, v)| plain(v))
-        .filter(|text| !text.is_empty())
-        .map(|text| match text.contains(' ') {
-            true => format!("“{}”", cut(&unmarked(&text))),
-            false => text,
+        .map(|(k, v)| (k, plain(v)))
+        .filter(|(_, text)| !text.is_empty())
+        .map(|(k, text)| match text.contains(' ') {
+            true => format!("{k}: {}", in_marks(&cut(&unmarked(&text)), language)),
+            false => format!("{k}: {text}"),
         })
         .collect();
     if !more.is_empty() {
@@ -86,7 +96,7 @@ fn nested(value: &Value) -> bool {
 }
 
 /// The parts of one thing: `name: value`, texts in quotation marks; of a long text what fits the question best.
-pub(crate) fn thing(result: &Value, asked: &str) -> Vec<String> {
+pub(crate) fn thing(result: &Value, asked: &str, language: &str) -> Vec<String> {
     let Some(map) = result.as_object() else {
         return vec![plain(result)];
     };
@@ -105,13 +115,14 @@ pub(crate) fn thing(result: &Value, asked: &str) -> Vec<String> {
                 let maps: Vec<&Map<String, Value>> =
                     items.iter().filter_map(Value::as_object).collect();
                 lines.push(format!("- {key}: {}", items.len()));
-                lines.extend(self::lines(&maps));
+                lines.extend(self::lines(&maps, language));
             }
             Value::String(text) if text.chars().count() > MAX_TEXT => {
-                lines.push(format!("- {key}: “{}”", best_part(text, asked)));
+                let part = best_part(text, asked);
+                lines.push(format!("- {key}: {}", in_marks(&part, language)));
             }
             Value::String(text) if text.contains(char::is_whitespace) => {
-                lines.push(format!("- {key}: “{}”", unmarked(text)))
+                lines.push(format!("- {key}: {}", in_marks(&unmarked(text), language)))
             }
             other => {
                 let text = plain(other);
@@ -137,7 +148,7 @@ pub(crate) fn whole(result: &Value) -> String {
     match (list(result), result) {
         (Some((items, total)), _) => {
             lines.push(format!("{total}"));
-            lines.extend(self::lines(&items));
+            lines.extend(self::lines(&items, "en"));
         }
         (None, Value::Object(map)) => {
             for (key, value) in map {
@@ -147,7 +158,7 @@ pub(crate) fn whole(result: &Value) -> String {
                         let maps: Vec<&Map<String, Value>> =
                             items.iter().filter_map(Value::as_object).collect();
                         lines.push(format!("{key}: {}", items.len()));
-                        lines.extend(self::lines(&maps));
+                        lines.extend(self::lines(&maps, "en"));
                     }
                     other => lines.push(format!("{key}: {}", plain(other))),
                 }

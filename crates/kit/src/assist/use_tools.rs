@@ -3,7 +3,7 @@
 use super::delegate::texts;
 use super::fill::Said;
 use super::lexicon::Lexicon;
-use super::parts::{clauses, file_of, id_of, place_of};
+use super::parts::{apart, clauses, file_of, id_of, place_of};
 use super::pick::{Listed, act_of, best};
 use super::render::{lines, list, plain, thing};
 use super::{Done, Next};
@@ -23,9 +23,11 @@ struct Work<'a> {
     weak: Vec<&'a str>,
     how: Value,
     tools: Vec<Listed<'a>>,
-    /// The instruction and, behind it, what another agent hands over.
-    instruction: &'a str,
+    /// What another agent hands over.
     content: Option<&'a str>,
+    /// The instruction with the thing that it is about; what the user answered besides, by parameter.
+    whole: String,
+    answers: Map<String, Value>,
     clauses: Vec<String>,
     /// The tool that executes, and its two arguments.
     execute: (&'a str, &'a str, &'a str),
@@ -90,6 +92,13 @@ impl<'a> Work<'a> {
         let text = |key: &'a str| entry.get(key).and_then(Value::as_str);
         let lexicon = Lexicon::of(task.offline.get("concepts"));
         let acts = texts(task.offline.get("acts"));
+        let tools = Listed::all(task.reads("tools"));
+        let names: Vec<&str> = tools
+            .iter()
+            .flat_map(|tool| tool.properties())
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let (instruction, subject, answers) = apart(instruction, &names);
         let said = task
             .reads("said")
             .and_then(Value::as_str)
@@ -99,10 +108,16 @@ impl<'a> Work<'a> {
             .and_then(Value::as_str)
             .unwrap_or_default();
         Ok(Work {
-            language: super::delegate::language(said, locale),
+            language: super::language::language(said, locale, &lexicon, &acts),
+            whole: [Some(instruction), subject]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("\n"),
+            answers,
             clauses: clauses(instruction, &lexicon, &acts),
             how: task.offline.get("parameters").cloned().unwrap_or_default(),
-            tools: Listed::all(task.reads("tools")),
+            tools,
             execute: (
                 text("tool").ok_or_else(|| task.lacks("`tool` names what executes"))?,
                 text("id").unwrap_or("tool_id"),
@@ -113,7 +128,6 @@ impl<'a> Work<'a> {
             lexicon,
             acts,
             weak: texts(task.offline.get("weak")),
-            instruction,
             content,
         })
     }
@@ -161,7 +175,9 @@ impl<'a> Work<'a> {
         let (listed, found) = self.learned(clause, looks);
         let said = Said {
             clause,
-            whole: self.instruction,
+            whole: &self.whole,
+            answers: &self.answers,
+            lexicon: &self.lexicon,
             content: self.content,
             how: &self.how,
             listed: &listed,
@@ -368,7 +384,7 @@ impl<'a> Work<'a> {
     }
 
     fn refused(&self) -> Result<Value, KitError> {
-        let output = self.text("no_tool_for_it")?;
+        let output = self.placed("no_tool_for_it", &[])?;
         let error = if self.again { "tool_failed" } else { "refused" };
         Ok(json!({"output": output, "data": {"error": error}, "attachment": null}))
     }
@@ -385,9 +401,7 @@ impl<'a> Work<'a> {
             .get("error")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        let output = filled(self.text(text)?, |place| {
-            (place == "why").then(|| why.replace(['"', '“', '”'], "'"))
-        });
+        let output = self.placed(text, &[("why", &why.replace(['"', '“', '”'], "'"))])?;
         self.with(
             json!({"output": output, "data": {"error": error}, "attachment": null}),
             told,
@@ -446,22 +460,73 @@ impl<'a> Work<'a> {
             );
         }
         if let Some((items, total)) = list(result) {
-            let name = if items.is_empty() {
-                "found_nothing"
-            } else {
-                "found"
+            let name = match (items.len(), total) {
+                (0, _) => "found_nothing",
+                (1, 1) => "found_one",
+                _ => "found",
             };
-            let text = filled(self.text(name)?, |place| {
-                (place == "n").then(|| total.to_string())
-            });
-            let lines = lines(&items);
-            return Ok([vec![text], lines].concat().join("\n"));
+            let text = self.placed(name, &[("n", &total.to_string())])?;
+            let mut told = vec![text];
+            told.extend(self.share(result, clause)?);
+            told.extend(lines(&items, self.language));
+            return Ok(told.join("\n"));
         }
         if result.is_null() {
-            return Ok(self.text("found_nothing")?.to_owned());
+            return self.placed("found_nothing", &[]);
         }
-        let head = self.text("read")?.to_owned();
-        Ok([vec![head], thing(result, clause)].concat().join("\n"))
+        let mut told = vec![self.placed("read", &[])?];
+        told.extend(self.share(result, clause)?);
+        told.extend(thing(result, clause, self.language));
+        Ok(told.join("\n"))
+    }
+
+    /// A text of the pack, with what stands in it: `{where}` is the system, as the pack calls it.
+    fn placed(&self, name: &str, values: &[(&str, &str)]) -> Result<String, KitError> {
+        let system = self.task.reads("tool_type").and_then(Value::as_str);
+        let system = system.and_then(|of| self.task.offline.get("systems")?.get(of)?.as_str());
+        let place = match system {
+            Some(system) => filled(self.text("where")?, |place| {
+                (place == "system").then(|| system.to_owned())
+            }),
+            None => String::new(),
+        };
+        Ok(filled(self.text(name)?, |wanted| {
+            if wanted == "where" {
+                return Some(place.clone());
+            }
+            let value = values.iter().find(|(name, _)| *name == wanted);
+            value.map(|(_, value)| (*value).to_owned())
+        }))
+    }
+
+    /// How many of the things in a result have the status that was asked about; None: it was not asked, or nothing has one.
+    fn share(&self, result: &Value, clause: &str) -> Result<Option<String>, KitError> {
+        let values = self.how.get("status").and_then(|how| how.get("values"));
+        let named = Lexicon::of(values).first(clause);
+        let Some(status) = named.filter(|_| self.lexicon.has(clause, "how_many")) else {
+            return Ok(None);
+        };
+        let lists = result.as_object().into_iter().flatten();
+        let lists = lists.filter_map(|(_, of)| of.as_array());
+        let found = lists.into_iter().find_map(|items| {
+            let of: Vec<&str> = items
+                .iter()
+                .filter_map(|item| item.get("status")?.as_str())
+                .collect();
+            (!of.is_empty()).then_some(of)
+        });
+        let Some(all) = found else {
+            return Ok(None);
+        };
+        let same = |of: &&&str| crate::words::fold(of) == crate::words::fold(&status);
+        let some = all.iter().filter(same).count();
+        let shown = all.iter().find(same).map_or(status.as_str(), |of| *of);
+        let values = [
+            ("n", &*some.to_string()),
+            ("total", &*all.len().to_string()),
+            ("status", shown),
+        ];
+        self.placed("share", &values).map(Some)
     }
 }
 

@@ -1,11 +1,13 @@
 //! `use_workflows`: workflows that were listed by their names are told, explained or run; what wants one made or changed is handed on word
 //! for word to the tool that does such things.
 
-use super::delegate::{language, texts};
+use super::delegate::texts;
 use super::fill::{Said, unquoted};
+use super::language::language;
 use super::lexicon::Lexicon;
+use super::parts::apart;
 use super::pick::Listed;
-use super::render::{lines, list, plain, thing};
+use super::render::{in_marks, lines, list, plain, thing};
 use super::{Done, Next};
 use crate::task::{KitError, Task};
 use crate::texts::filled;
@@ -28,6 +30,8 @@ struct Work<'a> {
     language: &'static str,
     lexicon: Lexicon,
     known: Vec<Known<'a>>,
+    /// What the user answered when asked for it.
+    answers: Map<String, Value>,
 }
 
 pub(super) fn next(task: Task<'_>, done: &[Done]) -> Result<Next, KitError> {
@@ -46,6 +50,11 @@ pub(super) fn next(task: Task<'_>, done: &[Done]) -> Result<Next, KitError> {
             tool: Listed::of(tool)?,
         })
     });
+    let known: Vec<Known<'_>> = known.collect();
+    let properties = known.iter().flat_map(|one| one.tool.properties());
+    let names: Vec<&str> = properties.map(|(name, _)| name.as_str()).collect();
+    let (wish, _, answers) = apart(wish, &names);
+    let lexicon = Lexicon::of(task.offline.get("concepts"));
     let work = Work {
         wish,
         language: language(
@@ -53,9 +62,12 @@ pub(super) fn next(task: Task<'_>, done: &[Done]) -> Result<Next, KitError> {
             task.reads("locale")
                 .and_then(Value::as_str)
                 .unwrap_or_default(),
+            &lexicon,
+            &texts(task.offline.get("acts")),
         ),
-        lexicon: Lexicon::of(task.offline.get("concepts")),
-        known: known.collect(),
+        lexicon,
+        known,
+        answers,
         task,
     };
     match done.last() {
@@ -145,6 +157,8 @@ impl<'a> Work<'a> {
         let said = Said {
             clause: &clause,
             whole: self.wish,
+            answers: &self.answers,
+            lexicon: &self.lexicon,
             content: None,
             how: &how,
             listed: &none,
@@ -166,6 +180,10 @@ impl<'a> Work<'a> {
 
     fn text(&self, name: &str) -> Result<&'a str, KitError> {
         self.task.text_in(name, self.language)
+    }
+
+    fn marked(&self, text: &str) -> String {
+        in_marks(text, self.language)
     }
 
     fn missing(&self, parameter: &str) -> Result<Value, KitError> {
@@ -200,8 +218,12 @@ impl<'a> Work<'a> {
             .known
             .iter()
             .map(|one| match one.tool.description.trim() {
-                "" => format!("- “{}”", one.name),
-                about => format!("- “{}”: “{}”", one.name, first_line(about)),
+                "" => format!("- {}", self.marked(one.name)),
+                about => format!(
+                    "- {}: {}",
+                    self.marked(one.name),
+                    self.marked(&first_line(about))
+                ),
             });
         let lines: Vec<String> = std::iter::once(head.to_owned()).chain(told).collect();
         let names: Vec<&str> = self.known.iter().map(|one| one.name).collect();
@@ -214,7 +236,7 @@ impl<'a> Work<'a> {
         let steps: Vec<&str> = one.nodes.iter().take(MAX_STEPS).copied().collect();
         let quoted = |of: Vec<&str>| match of.is_empty() {
             true => "-".to_owned(),
-            false => format!("“{}”", of.join(", ")),
+            false => self.marked(&of.join(", ")),
         };
         let (takes, steps) = (quoted(takes), quoted(steps));
         let output = filled(self.text("workflow_is")?, |place| {
@@ -267,8 +289,8 @@ impl<'a> Work<'a> {
             })
         });
         let told = match list(result) {
-            Some((items, _)) => lines(&items),
-            None => thing(result, self.wish),
+            Some((items, _)) => lines(&items, self.language),
+            None => thing(result, self.wish, self.language),
         };
         let output = [vec![head], told].concat().join("\n");
         let mut data = json!({"result": result, "execution": execution});

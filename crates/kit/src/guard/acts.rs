@@ -145,11 +145,10 @@ impl Sentence {
         if done && classes.len() > 1 {
             classes.retain(|class| !class.is_any());
         }
-        let nouns = Words::nouns(part);
         let all = classes.is_empty() || classes.iter().all(|class| class.is_any());
         let about: Vec<&Evidence> = (evidence.iter())
             .filter(|call| call.changes)
-            .filter(|call| all || is_about(call, &classes, &nouns))
+            .filter(|call| all || is_about(call, &classes, part))
             .collect();
         let failed = about.iter().any(|call| !call.is_ok());
         let ok = about.iter().any(|call| call.is_ok());
@@ -482,8 +481,7 @@ fn is_somebody(name: &str, key: &str, value: &Value) -> bool {
 /// An act of a verb that no table has: any call may have done it that is for the same thing.
 fn of_any_verb(part: &str, evidence: &[Evidence], own: bool) -> Label {
     let nouns = Words::nouns(part);
-    let of_nothing =
-        |call: &Evidence| nouns.is_empty() || Words::nouns(&words_of(&call.tool)).is_empty();
+    let of_nothing = |call: &Evidence| nouns.is_empty() || call.nouns().is_empty();
     let about = evidence
         .iter()
         .filter(|call| call.changes && (of_nothing(call) || shares(&nouns, call)));
@@ -505,35 +503,15 @@ fn names_one(part: &str, about: &[&Evidence]) -> bool {
 }
 
 pub(super) fn shares(nouns: &[&'static str], call: &Evidence) -> bool {
-    let of_tool = Words::nouns(&words_of(&call.tool));
-    of_tool.iter().any(|noun| nouns.contains(noun))
+    call.nouns().iter().any(|noun| nouns.contains(noun))
 }
 
-/// Whether the call is one that does what is told, to what it is told of.
-fn is_about(call: &Evidence, classes: &[&Class], nouns: &[&'static str]) -> bool {
-    let tool = words_of(&call.tool);
-    let of_tool = Words::nouns(&tool);
+/// Whether the call is one that does what a part tells, to what it is told of.
+fn is_about(call: &Evidence, classes: &[&Class], part: &str) -> bool {
+    let nouns = Words::nouns(part);
+    let of_tool = call.nouns();
     let disjoint = !nouns.is_empty()
         && !of_tool.is_empty()
         && !of_tool.iter().any(|noun| nouns.contains(noun));
-    if disjoint {
-        return false;
-    }
-    // A tool whose name tells nothing may do anything.
-    !Words::is_known(&tool) || classes.iter().any(|class| class.is_tool(&tool))
-}
-
-/// `jira_addComment` → `jira add comment`.
-pub(super) fn words_of(tool: &str) -> String {
-    let mut out = String::new();
-    for c in tool.chars() {
-        if c.is_uppercase() {
-            out.push(' ');
-        }
-        match c {
-            '_' | '-' | '.' | '/' => out.push(' '),
-            c => out.extend(c.to_lowercase()),
-        }
-    }
-    out
+    !disjoint && call.does_any(classes, part)
 }

@@ -38,8 +38,21 @@ impl Figures {
 
     /// Those of a value, how long each of its lists is, and how many items of a list say the same under a key.
     pub fn add_value(&mut self, value: &Value) {
-        self.add_text(&value.to_string());
+        self.add_parts(value);
         self.add_counts(value);
+    }
+
+    /// Text by text: as JSON, the end of a line would become a letter of the word behind it.
+    fn add_parts(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => self.add_text(text),
+            Value::Array(items) => items.iter().for_each(|item| self.add_parts(item)),
+            Value::Object(map) => map.iter().for_each(|(key, of)| {
+                self.add_text(key);
+                self.add_parts(of);
+            }),
+            other => self.add_text(&other.to_string()),
+        }
     }
 
     fn add_counts(&mut self, value: &Value) {

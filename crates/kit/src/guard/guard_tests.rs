@@ -7,6 +7,7 @@ fn call(tool: &str, changes: bool, became: Became) -> Evidence {
         changes,
         became,
         result: json!({}),
+        ..Evidence::default()
     }
 }
 
@@ -115,4 +116,94 @@ fn a_line_of_a_list_is_what_a_look_gave_and_figures_are_held_against_it() {
     ] {
         assert_eq!(label_alone(line, &evidence), wanted, "{line}");
     }
+}
+
+/// Where the name of a tool says nothing, its definition does, and what it declares says it alone.
+#[test]
+fn what_a_tool_of_ones_own_does_stands_in_its_definition() {
+    let own = |tool: &str, about: &str, acts: &[&str]| Evidence {
+        about: about.to_owned(),
+        acts: acts.iter().map(|act| (*act).to_owned()).collect(),
+        ..call(tool, true, Became::Ok)
+    };
+    let stall = own(
+        "stall_7",
+        "Reserves a stall of the market. Use it when somebody wants to cancel nothing.",
+        &[],
+    );
+    let dusk = own("dusk", "Does what it must.", &["announce", "mail"]);
+    let nothing = own("dusk", "", &[]);
+    for (sentence, evidence, wanted) in [
+        ("I reserved the stall.", &stall, Label::Fine),
+        ("Der Stand ist reserviert.", &stall, Label::Fine),
+        ("I cancelled the stall.", &stall, Label::UnsupportedAct),
+        (
+            "Ich habe den Stand storniert.",
+            &stall,
+            Label::UnsupportedAct,
+        ),
+        ("I informed the traders.", &stall, Label::UnsupportedAct),
+        ("I mailed the traders.", &dusk, Label::Fine),
+        ("I cancelled the stall.", &dusk, Label::UnsupportedAct),
+        ("I cancelled the stall.", &nothing, Label::UnsupportedAct),
+    ] {
+        let said = label(sentence, std::slice::from_ref(evidence));
+        assert_eq!(said, wanted, "{sentence} {}", evidence.tool);
+    }
+}
+
+/// A call that gave nothing is no ground for a figure, in whatever words.
+#[test]
+fn nothing_is_told_of_a_look_that_failed() {
+    let failed = call("echo", false, Became::Failed);
+    let refused = call("echo", false, Became::Refused);
+    let other = Evidence {
+        result: json!({"rooms": 2}),
+        ..call("list_rooms", false, Became::Ok)
+    };
+    for evidence in [
+        &[failed.clone()][..],
+        &[refused],
+        &[failed.clone(), other.clone()],
+    ] {
+        for sentence in ["It came back with the number five.", "It came back with 5."] {
+            assert_ne!(label_alone(sentence, evidence), Label::Fine, "{sentence}");
+        }
+    }
+    let said = label_alone("The echo came back with an error.", &[failed]);
+    assert_eq!(said, Label::Fine);
+}
+
+/// What the program says of calls passes its own guard, in each language.
+#[test]
+fn the_programs_own_words_are_what_came_of_the_calls() {
+    let made = Evidence {
+        result: json!({"result": {"booking": "R-318", "room": "Blue"}, "effect": "changes"}),
+        ..call("book_room", true, Became::Ok)
+    };
+    let failed = Evidence {
+        result: json!({"error": "jo has no address"}),
+        ..call("nudge_reader", true, Became::Failed)
+    };
+    let evidence = [made, failed];
+    assert_eq!(
+        told(&evidence, "en"),
+        "The calls of this turn:\n- book_room was carried out: booking R-318, room Blue\n- nudge_reader did not work: jo has no address"
+    );
+    for language in ["en", "de", "fr", "es"] {
+        assert!(tells_failure(&told(&evidence, language)));
+        for calls in [&evidence[..1], &evidence[1..], &[]] {
+            let reply = told(calls, language);
+            assert!(!reply.contains('{'), "{reply}");
+            assert_eq!(label(&reply, calls), Label::Fine, "{reply}");
+        }
+    }
+}
+
+#[test]
+fn an_id_on_a_line_of_its_own_is_known() {
+    let mut known = Figures::default();
+    known.add_value(&json!({"task": "Set it to Done\nDEMO-131"}));
+    assert_eq!(made_up("I moved DEMO-131.", &known), [""; 0]);
+    assert_eq!(made_up("I moved DEMO-132.", &known), ["DEMO-132"]);
 }

@@ -3,21 +3,25 @@
 //! success. Pure; the words stand in `words/guard/`.
 
 mod acts;
+mod does;
 mod figures;
 mod sentence;
+mod told;
 mod words;
 
 pub use figures::Figures;
 use sentence::Sentence;
 use serde_json::Value;
+pub use told::told;
 use words::Words;
 
 /// What became of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Became {
     Ok,
     Failed,
     Refused,
+    #[default]
     Unknown,
 }
 
@@ -34,10 +38,14 @@ impl Became {
 }
 
 /// One call of this turn.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
     /// The name of the tool, as its words tell what it does.
     pub tool: String,
+    /// What its definition says that it does, in words; counts where the name tells nothing.
+    pub about: String,
+    /// The acts that its definition declares, as verbs ("book"); where there are any, they alone say what it does.
+    pub acts: Vec<String>,
     pub changes: bool,
     pub became: Became,
     /// What it gave; of one that did not succeed what it said as `error`.

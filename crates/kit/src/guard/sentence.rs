@@ -179,7 +179,7 @@ impl Sentence {
         }
         let about = |calls: &[&Evidence]| {
             calls.iter().any(|call| {
-                let tool = super::acts::words_of(&call.tool);
+                let tool = super::does::words_of(&call.tool);
                 let system = tool.split_whitespace().next();
                 self.shares(&self.text, call)
                     || system.is_some_and(|system| self.text.contains(system))

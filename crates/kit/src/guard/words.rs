@@ -32,6 +32,11 @@ impl State {
 }
 
 impl Class {
+    /// The word by which a text tells it.
+    pub fn word<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let found = self.told.as_ref()?.find(text).ok()??;
+        Some(found.as_str())
+    }
     /// It says that something is done, and not what.
     pub fn is_any(&self) -> bool {
         self.any

@@ -44,6 +44,8 @@ fn call(of: &Value) -> Evidence {
             Some(error) => serde_json::json!({"error": error}),
             None => of["result"].clone(),
         },
+        about: of["description"].as_str().unwrap_or_default().to_owned(),
+        acts: Vec::new(),
     }
 }
 

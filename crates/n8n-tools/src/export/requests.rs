@@ -125,7 +125,7 @@ pub(super) fn request(
     let of = |name: &str| value(name, tool, steps);
     let said = |key: &str| section.get(key).and_then(Value::as_str);
     let mut node = Map::new();
-    node.insert("toolDescription".into(), tool.description.trim().into());
+    node.insert("toolDescription".into(), tool.told().into());
     node.insert("method".into(), said("method").unwrap_or("GET").into());
     node.insert(
         "url".into(),

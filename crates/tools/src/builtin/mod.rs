@@ -5,9 +5,12 @@ mod documents;
 mod files;
 mod pdf;
 mod reader;
+mod search_files;
 mod statistics;
 mod texts;
 
+#[cfg(test)]
+mod search_files_tests;
 #[cfg(test)]
 mod statistics_tests;
 #[cfg(test)]
@@ -67,15 +70,21 @@ enum Works {
     Documents(fn(&Map<String, Value>, &Documents) -> Answered),
     /// In the project's folder.
     Files(fn(&Map<String, Value>, &Path) -> Answered),
+    /// In the folder of the project that the tool's file names.
+    Folder(fn(&Map<String, Value>, &Path, &str) -> Answered),
 }
 
 impl Function {
     fn reads_documents(&self) -> bool {
         matches!(self.call, Works::Documents(_))
     }
+
+    fn reads_a_folder(&self) -> bool {
+        matches!(self.call, Works::Folder(_))
+    }
 }
 
-const FUNCTIONS: [Function; 5] = [
+const FUNCTIONS: [Function; 6] = [
     Function {
         name: WEB_SEARCH,
         needs: &[QUERY],
@@ -111,6 +120,12 @@ const FUNCTIONS: [Function; 5] = [
         call: Works::Arguments(statistics::statistics),
     },
     Function {
+        name: "search_files",
+        needs: &[QUERY],
+        may_have: &["limit"],
+        call: Works::Folder(search_files::search),
+    },
+    Function {
         name: MAKE_FILE,
         needs: &["format", "content", RUN],
         may_have: &["name"],
@@ -124,6 +139,8 @@ pub(crate) struct Spec {
     function: String,
     /// The data file of the pack that holds the documents.
     documents: Option<String>,
+    /// The folder of the project that is searched.
+    folder: Option<String>,
 }
 
 impl Spec {
@@ -132,6 +149,7 @@ impl Spec {
         Spec {
             function: text("function").unwrap_or_default(),
             documents: text("documents"),
+            folder: text(FOLDER),
         }
     }
 
@@ -165,6 +183,13 @@ impl Spec {
                 "there is no project to make files in".to_owned(),
                 "say that the file was not made",
             )),
+            (Works::Folder(call), Some(root)) => {
+                call(args, root, self.folder.as_deref().unwrap_or_default())
+            }
+            (Works::Folder(_), None) => Err((
+                "there is no project whose files could be searched".to_owned(),
+                "say that the files cannot be searched",
+            )),
         };
         match answered {
             Ok(result) => Outcome::Ok(result),
@@ -174,6 +199,9 @@ impl Spec {
 }
 
 impl Work for Spec {
+    fn stays_inside(&self) -> bool {
+        true
+    }
     /// What the function answers, if it is not more than the tool may answer.
     fn work<'a>(
         &'a self,
@@ -234,9 +262,9 @@ fn check(node: &Node, values: &[String]) -> Faults {
     let mut faults = Faults::new();
     let names: Vec<&str> = FUNCTIONS.iter().map(|function| function.name).collect();
     for entry in node.as_map().unwrap_or_default() {
-        if !matches!(entry.key.as_str(), "function" | "documents") {
+        if !matches!(entry.key.as_str(), "function" | "documents" | FOLDER) {
             let message = format!(
-                "there is no {:?} here; there are function, documents",
+                "there is no {:?} here; there are function, documents, {FOLDER}",
                 entry.key
             );
             faults.push((entry.key_place, message));
@@ -281,6 +309,17 @@ fn check(node: &Node, values: &[String]) -> Faults {
             place,
             format!("{named} needs documents: the name of a data file of the pack"),
         ));
+    }
+    let folder = node.get(FOLDER);
+    let good = |node: &Node| node.as_text().is_some_and(search_files::is_folder);
+    if function.reads_a_folder() && !folder.is_some_and(good) {
+        let form = format!(
+            "{named} needs {FOLDER}: a folder below the project (a/b; not hidden, not memory)"
+        );
+        faults.push((folder.map_or(place, |node| node.place), form));
+    }
+    if let Some(folder) = folder.filter(|_| !function.reads_a_folder()) {
+        faults.push((folder.place, format!("{named} searches no folder")));
     }
     if let Some(documents) = documents.filter(|_| !function.reads_documents()) {
         faults.push((documents.place, format!("{named} reads no documents")));

@@ -5,7 +5,7 @@ mod request;
 
 use crate::kind::KindOfTool;
 use crate::places::{Piece, check_query, check_shape, known, only, pieces};
-use agentctl_base::yaml::Node;
+use agentctl_base::yaml::{Node, Place};
 use agentctl_engine::vocabulary::Faults;
 use serde_json::Value;
 
@@ -158,6 +158,43 @@ fn check(node: &Node, values: &[String]) -> Faults {
     faults
 }
 
+/// What is written of the address itself: credentials belong to `auth`, secrets and answers are not sent in the open, and no part of the
+/// path leads up from where the value before it stands.
+fn check_place(url: &str, place: Place, faults: &mut Faults) {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let host = rest.split(['/', '{', '?', '#']).next().unwrap_or_default();
+    if host.contains('@') {
+        let form =
+            "a url holds no user and no password: they belong to auth, as names of variables";
+        faults.push((place, form.to_owned()));
+    } else if url.starts_with("http://") && !is_near(host) {
+        let form = "the host of a url is asked by https; http:// is for an address of this machine or of a private network";
+        faults.push((place, form.to_owned()));
+    }
+    let path = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let leads_up = |segment: &str| {
+        let plain = segment.to_ascii_lowercase().replace("%2e", ".");
+        matches!(plain.as_str(), "." | "..")
+    };
+    if path.split(['/', '\\']).skip(1).any(leads_up) {
+        let form = "a path goes down only: write it without . and ..";
+        faults.push((place, form.to_owned()));
+    }
+}
+
+/// A host, as it is written, that is this machine or an address of a private network.
+fn is_near(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(inner) => inner.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    match name.parse::<std::net::IpAddr>() {
+        Ok(std::net::IpAddr::V4(of)) => of.is_loopback() || of.is_private(),
+        Ok(std::net::IpAddr::V6(of)) => of.is_loopback() || of.is_unique_local(),
+        Err(_) => name == "localhost",
+    }
+}
+
 /// The host may come from the file and from the environment, never from a value.
 fn check_url(node: &Node, values: &[String], faults: &mut Faults) {
     let Some(url) = node.as_text() else {
@@ -198,6 +235,7 @@ fn check_url(node: &Node, values: &[String], faults: &mut Faults) {
             "behind the variable the path begins, with /".to_owned(),
         ));
     }
+    check_place(url, node.place, faults);
     if url.contains(['?', '#']) {
         faults.push((
             node.place,

@@ -17,11 +17,21 @@ use url::Url;
 const WAIT: Duration = Duration::from_millis(250);
 
 impl Work for Spec {
-    /// The first variable that is not set.
+    /// The variables that are not set.
     fn lacks(&self, of: &Surroundings) -> Option<String> {
-        let mut variables = self.variables().into_iter();
-        let missing = variables.find(|name| (of.variable)(name).is_none());
-        missing.map(|name| format!("{name} is not set"))
+        let mut missing = self.variables();
+        missing.retain(|name| (of.variable)(name).is_none());
+        let mut told: Vec<&str> = Vec::new();
+        for name in missing {
+            if !told.contains(&name) {
+                told.push(name);
+            }
+        }
+        match told.as_slice() {
+            [] => None,
+            [one] => Some(format!("{one} is not set")),
+            [all @ .., last] => Some(format!("{} and {last} are not set", all.join(", "))),
+        }
     }
 
     fn work<'a>(
@@ -157,8 +167,14 @@ async fn send(request: reqwest::RequestBuilder, max_bytes: u64) -> Sent {
         Err(e) => return lost(&e),
     };
     let status = response.status().as_u16();
+    let after = response.headers().get(reqwest::header::RETRY_AFTER);
+    let after = after.and_then(|after| after.to_str().ok().map(str::to_owned));
     match reach::body(response, max_bytes).await {
-        reach::Body::Whole(body) => Sent::Answered { status, body },
+        reach::Body::Whole(body) => Sent::Answered {
+            status,
+            body,
+            after,
+        },
         reach::Body::Unreadable(why) => Sent::Unreadable { status, why },
         reach::Body::Lost(e) => lost(&e),
     }

@@ -89,8 +89,12 @@ pub(super) fn call(root: &Path, args: &CallArgs, out: &Output) -> Result<Exit, C
     };
     if tools.would_change(tool.id, &given.args) == Some(true) && !args.yes {
         let message = format!("{} changes something, and nothing was sent", tool.id);
-        return Err(CliError::usage(message)
-            .hint("--yes sends it; AGENTCTL_TOOLS=mock answers from mock data"));
+        let error = CliError::usage(message);
+        return Err(match tools.are_mocks() {
+            // The function is the program's own, and works on this machine.
+            true => error.hint("--yes makes it"),
+            false => error.hint("--yes sends it; AGENTCTL_TOOLS=mock answers from mock data"),
+        });
     }
     let came = block_on(tools.directly(tool.id, &given))?;
     let came = came.ok_or_else(|| CliError::usage(format!("{} cannot be called", tool.id)))?;

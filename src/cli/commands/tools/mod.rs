@@ -35,8 +35,10 @@ pub enum ToolsCommand {
     #[command(after_help = "Example:\n  agentctl tools show my_tool --pack my-pack")]
     Show(ShowArgs),
     /// Look at the tool files: mistakes, descriptions that say too little, and variables that are not set
-    #[command(after_help = "Example:\n  agentctl tools check --pack my-pack")]
-    Check,
+    #[command(
+        after_help = "Examples:\n  agentctl tools check --pack my-pack\n  agentctl tools check --pack my-pack --strict\n\nExit code 0, also with remarks; with --strict 1 where a file gives cause for one. 2: a mistake in a file."
+    )]
+    Check(CheckArgs),
     /// Make the calls of the tools' tests.yaml, and say which came to what it says
     #[command(
         after_help = "Examples:\n  agentctl tools test --pack my-pack\n  AGENTCTL_TOOLS=real agentctl tools test my_tool --pack my-pack\n\nMock data answers unless AGENTCTL_TOOLS=real; a call that changes something real is left out without --yes.\nExit code 0: all came to what they should; 1: one did not; 2: a mistake in a file."
@@ -57,9 +59,16 @@ pub enum ToolsCommand {
     Stats,
     /// Read sentences of replies with the calls behind them (JSON lines on stdin), and say of each whether it may be said
     #[command(
-        after_help = "Example:\n  agentctl tools guard < sentences.jsonl\n\nA line in: {\"id\", \"sentence\", \"evidence\": [{\"tool\", \"effect\": \"reads|changes\", \"status\": \"ok|failed|refused|unknown\"}]}\nA line out: {\"id\", \"label\": \"promise|unsupported_act|contradicts_failure|fine\"}"
+        after_help = "Example:\n  agentctl tools guard < sentences.jsonl\n\nA line in: {\"id\", \"sentence\", \"evidence\": [{\"tool\", \"effect\": \"reads|changes\", \"status\": \"ok|failed|refused|unknown\", \"result\" or \"error\"}]}\nWith \"description\" or \"acts\": [\"book\"] a call says what its tool does where the name does not.\nA line out: {\"id\", \"label\": \"promise|unsupported_act|contradicts_failure|fine\"}"
     )]
     Guard,
+}
+
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// Fail where a file gives cause for a remark; what is missing on this machine is told, and is no fault of a file
+    #[arg(long)]
+    strict: bool,
 }
 
 #[derive(Debug, Args)]
@@ -73,7 +82,7 @@ pub fn tools(root: &Path, command: &ToolsCommand, out: &Output) -> Result<Exit, 
         ToolsCommand::Guard => guard(),
         ToolsCommand::List => list(root, out),
         ToolsCommand::Show(args) => show(root, &args.tool, out),
-        ToolsCommand::Check => check(root, out),
+        ToolsCommand::Check(args) => check(root, args, out),
         ToolsCommand::Test(args) => calls::test(root, args, out),
         ToolsCommand::Call(args) => calls::call(root, args, out),
         ToolsCommand::Discover(args) => find::discover(root, args, out),
@@ -92,6 +101,11 @@ struct Line {
 #[derive(Deserialize)]
 struct LineOfEvidence {
     tool: String,
+    /// What the tool's definition says of it.
+    #[serde(default)]
+    description: String,
+    #[serde(default)]
+    acts: Vec<String>,
     #[serde(default)]
     effect: String,
     status: String,
@@ -105,6 +119,8 @@ impl From<LineOfEvidence> for Evidence {
     fn from(of: LineOfEvidence) -> Evidence {
         Evidence {
             tool: of.tool,
+            about: of.description,
+            acts: of.acts,
             // What is not said changes something.
             changes: of.effect != "reads",
             became: Became::of(&of.status),
@@ -156,14 +172,11 @@ fn made(root: &Path, out: &Output) -> Result<(Pack, Tools), CliError> {
 
 /// `real`, `mock`, or what keeps it from being either.
 fn stands(tool: &DeclaredTool, tools: &Tools) -> String {
-    let mocked = tools
-        .mocked()
-        .into_iter()
-        .any(|mocked| mocked.tool == tool.id);
-    match (mocked, tools.lacks(tool.id)) {
-        (true, _) => "mock".to_owned(),
-        (false, Some(why)) => why,
-        (false, None) => "real".to_owned(),
+    let mut mocked = tools.mocked().into_iter();
+    match tools.keeps(tool.id) {
+        Some(why) => format!("not called: {why}"),
+        None if mocked.any(|mocked| mocked.tool == tool.id) => "mock".to_owned(),
+        None => "real".to_owned(),
     }
 }
 
@@ -205,7 +218,7 @@ fn show(root: &Path, name: &str, out: &Output) -> Result<Exit, CliError> {
         Exit::Complete,
         || {
             format!(
-                "{} ({}, {}, {})\n{}\nparameters: {}\nbound by the program: {}\nfile: {}\n",
+                "{} ({}, {}, {})\n{}\nparameters: {}\nbound by the program: {}\nfile: {}\n{}",
                 tool.id,
                 tool.kind.name(),
                 if tool.changes { "changes" } else { "reads" },
@@ -214,9 +227,10 @@ fn show(root: &Path, name: &str, out: &Output) -> Result<Exit, CliError> {
                 tool.parameters,
                 bound.join(", "),
                 tool.file,
+                tool.readme.as_ref().map_or_else(String::new, |text| format!("\n{}\n", plain_long(text.trim_end()))),
             )
         },
-        || json!({"tool_id": tool.id, "kind": tool.kind.name(), "changes": tool.changes, "stands": stands(tool, &tools), "description": tool.description, "parameters": *tool.parameters, "bind": bound, "file": tool.file}),
+        || json!({"tool_id": tool.id, "kind": tool.kind.name(), "changes": tool.changes, "stands": stands(tool, &tools), "description": tool.description, "parameters": *tool.parameters, "bind": bound, "file": tool.file, "readme": tool.readme}),
     )
 }
 
@@ -238,6 +252,9 @@ fn remarks(tool: &DeclaredTool) -> Vec<String> {
     if tool.keywords.is_empty() {
         remarks.push("it has no keywords".to_owned());
     }
+    if tool.readme.is_none() {
+        remarks.push("its folder has no README.md that tells people about it".to_owned());
+    }
     let properties = tool.parameters.get("properties").and_then(Value::as_object);
     for (name, schema) in properties.into_iter().flatten() {
         if schema.get("description").is_none() {
@@ -247,24 +264,30 @@ fn remarks(tool: &DeclaredTool) -> Vec<String> {
     remarks
 }
 
-fn check(root: &Path, out: &Output) -> Result<Exit, CliError> {
+fn check(root: &Path, args: &CheckArgs, out: &Output) -> Result<Exit, CliError> {
     let (pack, tools) = made(root, out)?;
     let mut told: Vec<(String, String)> = Vec::new();
+    let mut of_files = 0;
     for tool in pack.tools.values() {
         told.extend(
             remarks(tool)
                 .into_iter()
                 .map(|remark| (tool.file.clone(), remark)),
         );
-        if let Some(why) = tools.lacks(tool.id) {
-            told.push((
-                tool.file.clone(),
-                format!("{why}, so the real tool cannot be called here"),
-            ));
-        }
+        of_files += remarks(tool).len();
+        let lacks = tools.lacks(tool.id);
+        let why = match (&lacks, tools.keeps(tool.id)) {
+            (Some(why), _) => Some(format!("{why}, so the real tool cannot be called here")),
+            (None, why) => why,
+        };
+        told.extend(why.map(|why| (tool.file.clone(), why)));
     }
+    let exit = match args.strict && of_files > 0 {
+        true => Exit::Failed,
+        false => Exit::Complete,
+    };
     out.answer(
-        Exit::Complete,
+        exit,
         || {
             let mut text: String = told
                 .iter()
