@@ -2,18 +2,23 @@
 
 use super::diff::text as diff_text;
 use crate::cli::args::ModelOptions;
+use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::look;
 use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
+use crate::cli::streams;
 use crate::cli::words::{LISTED, in_words};
 use agentctl_engine::run::{
     self, Asker, RunError, RunSummary, Undo, UndoReport, UndoTerms, Undone, UndoneHow,
 };
 use agentctl_engine::store::{Event, Project, Record};
-use agentctl_n8n_tools::tools::Push;
+use agentctl_n8n::Workflow;
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n_tools::tools::{Push, glance_at};
 use clap::Args;
 use console::style;
 use std::path::Path;
@@ -42,7 +47,8 @@ pub struct UndoArgs {
     /// The n8n that it was pushed to, a target of agentctl.toml; without RUN: the last push to it
     #[arg(long, value_name = "NAME")]
     pub target: Option<String>,
-    /// Show what would be taken back, and change nothing
+    /// Look first: show what would be taken back and what would be left to do. On a terminal you then say yes or no; elsewhere nothing
+    /// is changed
     #[arg(long)]
     pub plan: bool,
     /// Never ask on the terminal
@@ -62,6 +68,64 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         (None, run, _) => Undo::Run(run.clone()),
     };
     session.init("undo", out)?;
+    let asks = args.plan && !args.no_input && out.is_text() && out.can_ask();
+    let report = match undone(&session, what.clone(), args, args.plan, out) {
+        Err(error) if error.exit == Exit::Usage && args.run.is_none() => {
+            return Err(with_another(error, &session.project));
+        }
+        report => report?,
+    };
+    if !(asks && changes(&report)) {
+        return told(&report, args, args.plan, out);
+    }
+    streams::tell(&text(&report, args, true));
+    let question = "Take this back? Nothing is changed before you say yes.".to_owned();
+    if !ask::sure(
+        question,
+        "yes, take it back",
+        "no, leave everything as it is",
+    )? {
+        return Err(CliError::new(
+            Exit::Refused,
+            "you said no; nothing was changed",
+        ));
+    }
+    let report = undone(&session, what, args, false, out)?;
+    told(&report, args, false, out)
+}
+
+/// Whether anything is, or would be, taken back.
+fn changes(report: &UndoReport) -> bool {
+    let mut all = report.resources.iter();
+    all.any(|item| item.what != UndoneHow::Unchanged)
+}
+
+/// Names the last run that there is something to take back of.
+fn with_another(error: CliError, project: &Project) -> CliError {
+    let runs = run::list(project).unwrap_or_default();
+    let can_be = |run: &&RunSummary| {
+        !run.taken_back
+            && !run.resources.is_empty()
+            && run.foreign.is_none()
+            && run.broken.is_none()
+    };
+    match runs.iter().rev().find(can_be) {
+        Some(run) => error.hint(format!(
+            "the last run that changed something is {id}: agentctl undo {id}",
+            id = plain(&run.run_id)
+        )),
+        None => error.hint("no run of this project changed anything that could be taken back"),
+    }
+}
+
+/// `plan`: only what would be done.
+fn undone(
+    session: &Session,
+    what: Undo,
+    args: &UndoArgs,
+    plan: bool,
+    out: &Output,
+) -> Result<UndoReport, CliError> {
     let mut observer = RunObserver::new(out, None);
     let progress = observer.progress.clone();
     let mut terminal = Terminal::new(&progress);
@@ -72,20 +136,29 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         to: args.to,
         force: args.force,
         allow_publish: args.allow.iter().any(|guard| guard == "publish"),
-        plan: args.plan,
+        plan,
     };
     let done = runtime::block_on_until(&session.cancel, run::undo_by(context, what, terms))?;
     progress.finish();
     if let Some(error) = observer.finish() {
         return Err(error);
     }
-    let report = done.map_err(|e| session::run_error(&e))?;
+    done.map_err(|e| session::run_error(&e))
+}
+
+fn told(report: &UndoReport, args: &UndoArgs, plan: bool, out: &Output) -> Result<Exit, CliError> {
     out.answer(
         Exit::Complete,
-        || text(&report, args),
         || {
-            let mut listed = in_words(&report, LISTED);
-            if let Some(map) = listed.as_object_mut().filter(|_| args.plan) {
+            let mut text = text(report, args, plan);
+            if plan && changes(report) {
+                text.push_str("nothing was changed: without --plan this is done\n");
+            }
+            text
+        },
+        || {
+            let mut listed = in_words(report, LISTED);
+            if let Some(map) = listed.as_object_mut().filter(|_| plan) {
                 map.insert("plan".into(), true.into());
             }
             listed
@@ -117,14 +190,26 @@ fn last_pushed(project: &Project, target: &str) -> Result<String, CliError> {
     )
 }
 
-fn text(report: &UndoReport, args: &UndoArgs) -> String {
+fn text(report: &UndoReport, args: &UndoArgs, plan: bool) -> String {
     let mut text = String::new();
     for item in &report.resources {
+        // A planned undo shows what it would leave there.
+        let after = item
+            .planned
+            .as_ref()
+            .filter(|_| item.what != UndoneHow::Unchanged);
+        let after = after.and_then(|after| Workflow::from_value(after.content.clone()).ok());
+        if let Some(after) = &after {
+            text.push_str(&look::document(after));
+        }
         text.push_str(&diff_text(&item.difference));
+        if let Some(after) = &after {
+            text.push_str(&look::known(&glance_at(after, Catalog::embedded())));
+        }
         text.push_str(&format!(
             "{}: {}\n",
             style(plain(&item.resource.id)).bold(),
-            how(item, args)
+            how(item, args, plan)
         ));
         if let Some(snapshot) = &item.snapshot {
             text.push_str(&format!(
@@ -139,9 +224,6 @@ fn text(report: &UndoReport, args: &UndoArgs) -> String {
             report.run_id
         ));
     }
-    if args.plan && !report.resources.is_empty() {
-        text.push_str("nothing was changed: without --plan this is done\n");
-    }
     if let Some(number) = report.redo {
         let at = args.target.as_ref().map(|name| format!(" --target {name}"));
         let at = at.unwrap_or_default();
@@ -153,8 +235,8 @@ fn text(report: &UndoReport, args: &UndoArgs) -> String {
     text
 }
 
-fn how(item: &Undone, args: &UndoArgs) -> String {
-    let would = if args.plan { "would be " } else { "" };
+fn how(item: &Undone, args: &UndoArgs, plan: bool) -> String {
+    let would = if plan { "would be " } else { "" };
     let then = match (item.to, &args.workflow) {
         (0, None) => "it was before the run".to_owned(),
         (0, Some(_)) => "it was before its first change".to_owned(),
