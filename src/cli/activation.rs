@@ -282,9 +282,17 @@ fn whole(report: &RunReport) -> Value {
             .cloned()
             .unwrap_or_else(|| json!([]))
     };
+    // What a run that waits would leave to do stands beside the document that it would write.
+    let open = report.questions.iter().filter_map(|q| q.proposal.as_ref());
+    let ahead = open.filter_map(|proposal| proposal.glance.as_ref()).next();
+    let left = |key: &str| match (ahead, key) {
+        (Some(glance), "todo") => json!(glance.todo),
+        (Some(glance), _) => json!(glance.notes),
+        (None, key) => kept(key),
+    };
     if let Value::Object(map) = &mut value {
-        map.insert("todo".into(), kept("todo"));
-        map.insert("notes".into(), kept("notes"));
+        map.insert("todo".into(), left("todo"));
+        map.insert("notes".into(), left("notes"));
         map.insert("refusal".into(), at("/refusal").unwrap_or(Value::Null));
         let decision = report.state.get("decision");
         let other = decision.and_then(|d| d.get("could_change"));

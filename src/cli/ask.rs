@@ -20,7 +20,7 @@ pub fn ask(question: &Question) -> Result<Asked, String> {
     }
     if let Some(proposal) = &question.proposal {
         streams::tell(&match look::is_look(question) {
-            true => look::text(proposal),
+            true => look::text(proposal, &[]),
             false => super::questions::proposal(proposal),
         });
     }
@@ -111,15 +111,8 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
     if takes_other(question) {
         labels.push(OTHER.to_owned());
     }
-    // What was typed to filter the list is where an answer in own words begins, and the way to it is never filtered away.
     let typed = RefCell::new(String::new());
-    let scorer = |filter: &str, label: &String, shown: &str, index: usize| {
-        typed.replace(filter.to_owned());
-        match index < question.options.len() {
-            true => inquire::Select::<String>::DEFAULT_SCORER(filter, label, shown, index),
-            false => Some(i64::MIN),
-        }
-    };
+    let scorer = scorer(&typed, question.options.len());
     let choice = inquire::Select::new(&text, labels)
         .with_starting_cursor(start)
         .with_scorer(&scorer);
@@ -130,11 +123,16 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
     }
 }
 
-/// Whether the answer is a list of options.
+/// Whether the answer may be a list of options.
 fn takes_several(question: &Question) -> bool {
     let fits = |value: &Value| self::fits(value, &question.schema);
+    // What takes anything asks for one.
+    let lists = match question.schema.get("type") {
+        Some(Value::Array(types)) => types.contains(&json!("array")),
+        other => other.and_then(Value::as_str) == Some("array"),
+    };
     let first = question.options.first();
-    first.is_some_and(|o| !fits(&o.value) && fits(&json!([o.value])))
+    first.is_some_and(|o| (lists || !fits(&o.value)) && fits(&json!([o.value])))
 }
 
 fn fits(value: &Value, schema: &Value) -> bool {
@@ -155,10 +153,23 @@ fn ask_several(question: &Question) -> Result<Option<Value>, InquireError> {
     let values: Vec<Value> = question.options.iter().map(|o| o.value.clone()).collect();
     let (schema, required) = (question.schema.clone(), question.required);
     let text = fit::question(&super::questions::words(question));
-    let chosen = inquire::MultiSelect::new(&text, labels(question))
+    let mut labels = labels(question);
+    if fits(&json!(["some other words"]), &question.schema) {
+        labels.push(OTHER.to_owned());
+    }
+    let other = question.options.len();
+    let typed = RefCell::new(String::new());
+    let scorer = scorer(&typed, other);
+    let chosen = inquire::MultiSelect::new(&text, labels)
         .with_default(&start)
+        .with_help_message("several may be chosen with the space bar, then Enter")
+        .with_scorer(&scorer)
         .with_validator(move |chosen: &[ListOption<&String>]| {
             let picked = chosen.iter().filter_map(|c| values.get(c.index)).cloned();
+            // What is typed next is none of the options.
+            if chosen.iter().any(|c| c.index >= values.len()) {
+                return Ok(Validation::Valid);
+            }
             let answer = Value::Array(picked.collect());
             let is_good = fits(&answer, &schema) && (!required || !chosen.is_empty());
             Ok(match is_good {
@@ -170,8 +181,35 @@ fn ask_several(question: &Question) -> Result<Option<Value>, InquireError> {
     if chosen.is_empty() && !question.required {
         return Ok(None);
     }
-    let picked = chosen.iter().filter_map(|c| value(c.index));
-    Ok(Some(Value::Array(picked.collect())))
+    let mut picked: Vec<Value> = chosen.iter().filter_map(|c| value(c.index)).collect();
+    if chosen.iter().any(|c| c.index >= other) {
+        let begun = typed.borrow().clone();
+        let words = inquire::Text::new("In your own words (several with commas):")
+            .with_initial_value(&begun);
+        let words = attended(|| words.prompt())?;
+        let own = words.split(',').map(str::trim).filter(|w| !w.is_empty());
+        for own in own.map(|word| json!(word)) {
+            if !picked.contains(&own) {
+                picked.push(own);
+            }
+        }
+    }
+    Ok(Some(Value::Array(picked)))
+}
+
+/// What was typed to filter a list is where an answer in own words begins, and the way to it, behind the `options`, is never filtered
+/// away.
+fn scorer(
+    typed: &RefCell<String>,
+    options: usize,
+) -> impl Fn(&str, &String, &str, usize) -> Option<i64> {
+    move |filter: &str, label: &String, shown: &str, index: usize| {
+        typed.replace(filter.to_owned());
+        match index < options {
+            true => inquire::Select::<String>::DEFAULT_SCORER(filter, label, shown, index),
+            false => Some(i64::MIN),
+        }
+    }
 }
 
 /// Stands behind the options of a question that takes an answer in the user's own words.

@@ -4,26 +4,26 @@
 use super::ask;
 use super::attended::attended;
 use super::plain::{plain, plain_long};
-use super::progress::Progress;
+use super::progress::{Progress, answered, colour_diff};
 use super::questions;
 use super::streams;
 use agentctl_base::counted::counted;
-use agentctl_base::question::{Proposal, Question};
+use agentctl_base::question::{Glance, Proposal, Question};
 use agentctl_base::untrusted::prose;
 use agentctl_engine::guards::rules::LOOK;
-use agentctl_engine::run::Asked;
+use agentctl_engine::run::{Asked, Taken};
 use agentctl_n8n::catalog::Catalog;
-use agentctl_n8n::{Severity, Workflow, needs, tree::tree, validate};
-use agentctl_planner::explain::explanation;
+use agentctl_n8n::{Workflow, tree::tree};
 use console::style;
+use serde_json::{Map, Value};
 
 /// A run whose user looks first.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Look {
-    /// What was asked for, where a new workflow is to have all of it.
-    pub request: Option<String>,
     /// What is to be otherwise, in the user's words; with it nothing was written.
     pub wish: Option<String>,
+    /// What the user answered before that, by topic.
+    pub answers: Map<String, Value>,
 }
 
 /// True for the question that shows a change before it is made.
@@ -40,10 +40,7 @@ impl Look {
         let Some(proposal) = &question.proposal else {
             return ask::ask(question);
         };
-        let mut shown = text(proposal);
-        shown.push_str(&self.not_covered(proposal));
-        shown.push_str(&taken(progress));
-        streams::tell(&shown);
+        streams::tell(&text(proposal, &progress.taken()));
         let text = questions::words(question);
         let text = super::fit::question(&text);
         let asked = inquire::Select::new(&text, vec![YES, CHANGE, NO]).with_starting_cursor(2);
@@ -53,6 +50,7 @@ impl Look {
                 let wish = inquire::Text::new("What should be otherwise?");
                 attended(|| wish.prompt()).map(|wish| {
                     self.wish = Some(wish).filter(|wish| !wish.trim().is_empty());
+                    self.answers = progress.typed();
                     "refuse"
                 })
             }
@@ -60,91 +58,67 @@ impl Look {
         };
         ask::came(answered.map(|value| Some(value.into())))
     }
-
-    /// The phrases of the request that are not in a new workflow.
-    fn not_covered(&self, proposal: &Proposal) -> String {
-        let (Some(request), Some(after)) = (&self.request, workflow(proposal)) else {
-            return String::new();
-        };
-        let explained = explanation(request, Some(&after), Catalog::embedded());
-        let missing = explained.not_understood.iter();
-        let missing: Vec<String> = missing
-            .map(|phrase| format!("'{}'", plain(phrase)))
-            .collect();
-        match missing.is_empty() {
-            true => String::new(),
-            false => line("not covered", &missing.join(", ")),
-        }
-    }
 }
 
-fn workflow(proposal: &Proposal) -> Option<Workflow> {
-    Workflow::from_value(proposal.after.clone()?).ok()
-}
-
-/// The change in full, for a terminal and for a run that waits.
-pub fn text(proposal: &Proposal) -> String {
+/// The change in full, for a terminal and for a run that waits. `taken`: the recommendations that were taken on the way to it.
+pub fn text(proposal: &Proposal, taken: &[Taken]) -> String {
     let mut out = String::new();
-    if let Some(after) = workflow(proposal) {
-        let nodes = after.nodes.iter().filter(|n| !n.is_sticky()).count();
-        let name = style(plain(after.name())).for_stderr().bold();
-        out.push_str(&format!("\n{name} ({})\n\n", counted(nodes, "node")));
-        out.push_str(&tree(&after, Some(Catalog::embedded())));
-        out.push('\n');
-        out.push_str(&changes(proposal));
-        out.push_str(&left(&after));
-    } else {
-        out.push_str(&changes(proposal));
+    let after = proposal.after.clone();
+    if let Some(after) = after.and_then(|after| Workflow::from_value(after).ok()) {
+        out.push_str(&document(&after));
+    }
+    let diff = proposal.diff.as_deref().unwrap_or_default();
+    if !diff.is_empty() {
+        out.push_str(&format!("{}\n", colour_diff(diff)));
+    }
+    if let Some(glance) = &proposal.glance {
+        out.push_str(&known(glance));
+    }
+    for taken in taken {
+        let what = format!("{} {}", taken.question, answered(&taken.value));
+        out.push_str(&line("taken", &plain_long(&what)));
     }
     out
 }
 
-fn changes(proposal: &Proposal) -> String {
-    let diff = proposal.diff.as_deref().unwrap_or_default();
-    match diff.is_empty() {
-        true => String::new(),
-        false => format!("{}\n", super::progress::colour_diff(diff)),
-    }
+/// A workflow that is not written yet, as a tree.
+pub fn document(after: &Workflow) -> String {
+    let nodes = after.nodes.iter().filter(|n| !n.is_sticky()).count();
+    let name = style(plain(after.name())).for_stderr().bold();
+    let nodes = counted(nodes, "node");
+    let tree = tree(after, Some(Catalog::embedded()));
+    format!("\n{name} ({nodes})\n\n{tree}\n")
 }
 
-/// What only the user can do, and what would still be wrong.
-fn left(after: &Workflow) -> String {
-    let catalog = Catalog::embedded();
+/// What only the user can do, what is wrong with it, and what of the request is not in it.
+pub fn known(glance: &Glance) -> String {
     let mut out = String::new();
-    for need in needs::all_needs(after, catalog)
-        .iter()
-        .filter(|need| need.id.is_none())
-    {
-        let label = catalog.credential_label(&need.credential_type);
-        let label = label.unwrap_or(&need.credential_type);
-        let what = format!(
-            "[{}] connect a credential: {}",
-            plain(&need.node),
-            plain(label)
-        );
+    for item in &glance.todo {
+        let field = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
+        let what = match (item.as_str(), field("node")) {
+            (Some(text), _) => prose(text),
+            (None, "") => prose(field("text")),
+            (None, node) => format!("[{}] {}", plain(node), prose(field("text"))),
+        };
         out.push_str(&line("left to do", &what));
     }
-    let found = validate::validate_value(&after.to_value(), catalog);
-    for finding in found.iter().filter(|f| f.severity == Severity::Error) {
-        let node = finding.node.as_deref().unwrap_or_default();
-        let what = format!(
-            "{} [{}] {}",
-            finding.code,
-            plain(node),
-            prose(&finding.message)
-        );
-        out.push_str(&line("error", &what));
+    for found in &glance.findings {
+        let field = |key: &str| found.get(key).and_then(Value::as_str).unwrap_or_default();
+        let node = match field("node") {
+            "" => String::new(),
+            node => format!("[{}] ", plain(node)),
+        };
+        let what = format!("{} {node}{}", plain(field("code")), prose(field("message")));
+        out.push_str(&line(&plain(field("severity")), &what));
+    }
+    let missing = glance.not_covered.iter();
+    let missing: Vec<String> = missing
+        .map(|phrase| format!("'{}'", plain(phrase)))
+        .collect();
+    if !missing.is_empty() {
+        out.push_str(&line("not covered", &missing.join(", ")));
     }
     out
-}
-
-/// What `--plan` took for an answer.
-fn taken(progress: &Progress) -> String {
-    let taken = progress.taken();
-    taken
-        .iter()
-        .map(|what| line("taken", &plain_long(what)))
-        .collect()
 }
 
 fn line(head: &str, text: &str) -> String {

@@ -13,6 +13,7 @@ mod commands;
 mod completing;
 mod connection;
 mod conversations;
+mod course;
 mod declared;
 mod error;
 #[cfg(test)]

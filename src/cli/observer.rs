@@ -122,6 +122,9 @@ impl Observer for RunObserver<'_> {
     fn note(&mut self, text: &str) {
         self.progress.line(&plain_long(text));
     }
+    fn mistake(&mut self, text: &str) {
+        self.progress.mistake(&plain_long(text));
+    }
 }
 
 /// A person at the terminal.
@@ -150,6 +153,6 @@ impl Asker for Terminal {
     }
     fn refuse(&mut self, _question: &Question, why: &str) {
         self.progress
-            .line(&format!("that answer does not fit: {}", plain_long(why)));
+            .mistake(&format!("that answer does not fit: {}", plain_long(why)));
     }
 }

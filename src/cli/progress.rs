@@ -1,6 +1,8 @@
 //! A run as it happens, on stderr: stages, agents, tools, questions, findings, cycles. With a terminal an indicatif
 //! spinner stays below the lines; without one there are only lines. Journal events are the one source.
 
+use super::course::{Course, changed};
+use super::error::CliError;
 use super::output::Output;
 pub use super::plain::{plain, plain_long};
 use super::spinner::spinner;
@@ -8,11 +10,12 @@ use super::streams;
 use agentctl_base::counted::counted;
 use agentctl_base::model::{ToolCall, ToolStatus};
 use agentctl_base::question::AnsweredBy;
+use agentctl_engine::run::Taken;
 use agentctl_engine::store::event::{Change, Event, MutationExpectation, Record, Side, Weighed};
 use agentctl_n8n_tools::noted::Noted;
 use console::{Term, style, truncate_str};
 use indicatif::ProgressBar;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::{Mutex, PoisonError};
 
 /// Writes lines for events; `spinner` only on a terminal.
@@ -21,13 +24,16 @@ pub struct Progress {
     detail: Detail,
     spinner: Option<ProgressBar>,
     asked: Mutex<Vec<Asked>>,
+    course: Mutex<Course>,
 }
 
-/// A question of the run, and the recommendation that was taken for its answer.
+/// A question of the run, and its answer.
 struct Asked {
     id: String,
+    topic: String,
     text: String,
-    taken: Option<String>,
+    approves: bool,
+    given: Option<(Value, AnsweredBy)>,
 }
 
 impl Progress {
@@ -41,6 +47,7 @@ impl Progress {
             },
             spinner: wanted.and_then(spinner),
             asked: Mutex::default(),
+            course: Mutex::default(),
         }
     }
 
@@ -64,7 +71,14 @@ impl Progress {
         }
         match self.detail {
             Detail::Every => self.told(line(&record.event).map(|told| fitted(&told))),
-            Detail::Course => self.told(course(&record.event)),
+            Detail::Course => {
+                let mut so_far = self.course.lock().unwrap_or_else(PoisonError::into_inner);
+                let over = so_far.told(&record.event);
+                let phase = so_far.phase().to_owned();
+                drop(so_far);
+                self.told(course(&record.event, &phase));
+                self.told(over);
+            }
         }
     }
 
@@ -73,18 +87,20 @@ impl Progress {
         match event {
             Event::QuestionAsked { question, .. } => asked.push(Asked {
                 id: question.id.clone(),
+                topic: question.topic.clone(),
                 text: question.text.clone(),
-                taken: None,
+                approves: question.approves.is_some(),
+                given: None,
             }),
             Event::AnswerGiven {
                 question_id,
                 value,
-                by: AnsweredBy::Recommended,
+                by,
                 ..
             } => {
                 let mut of_it = asked.iter_mut().rev();
                 if let Some(asked) = of_it.find(|asked| asked.id == *question_id) {
-                    asked.taken = Some(shown(value));
+                    asked.given = Some((value.clone(), *by));
                 }
             }
             _ => {}
@@ -92,13 +108,28 @@ impl Progress {
     }
 
     /// The recommendations that were taken, each with its question.
-    pub fn taken(&self) -> Vec<String> {
+    pub fn taken(&self) -> Vec<Taken> {
         let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = asked.iter().filter_map(|asked| {
-            let value = asked.taken.as_deref()?;
-            Some(format!("{} {value}", asked.text))
+        let taken = asked.iter().filter_map(|asked| match &asked.given {
+            Some((value, AnsweredBy::Recommended)) => Some(Taken {
+                topic: asked.topic.clone(),
+                question: asked.text.clone(),
+                value: value.clone(),
+            }),
+            _ => None,
         });
         taken.collect()
+    }
+
+    /// What the person at the terminal answered, by topic; approvals are for one call of one run.
+    pub fn typed(&self) -> Map<String, Value> {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = asked.iter().filter(|asked| !asked.approves);
+        let typed = own.filter_map(|asked| match &asked.given {
+            Some((value, AnsweredBy::Terminal)) => Some((asked.topic.clone(), value.clone())),
+            _ => None,
+        });
+        typed.collect()
     }
 
     /// What a model is saying, beside the spinner.
@@ -120,6 +151,11 @@ impl Progress {
         }
         let text = self.out.told(text);
         self.suspend(|| streams::tell(&format!("{text}\n")));
+    }
+
+    /// What is told with `--quiet` too.
+    pub fn mistake(&self, text: &str) {
+        self.suspend(|| self.out.mistake(&CliError::usage(text)));
     }
 
     /// Runs `f` with the spinner out of the way (a line, a question on the terminal).
@@ -158,9 +194,12 @@ fn fitted(told: &str) -> String {
     }
 }
 
-/// What a person sees of a run without asking for more. A question is told where it is asked, a read by what it leads to.
-fn course(event: &Event) -> Option<String> {
+/// What a person sees of a run without asking for more, besides its phases. A question is told where it is asked, a read by what it
+/// leads to, what was made and checked by its phase.
+fn course(event: &Event, phase: &str) -> Option<String> {
     match event {
+        Event::StageChanged { .. } => None,
+        Event::StatePatched { patch, .. } => findings_line(patch).filter(|_| has_errors(patch)),
         Event::StepStarted { .. }
         | Event::SnapshotTaken { .. }
         | Event::ConversationCompacted { .. }
@@ -171,6 +210,7 @@ fn course(event: &Event) -> Option<String> {
             (!told.is_empty()).then_some(told)
         }
         Event::ToolFinished { result, change, .. } => match (change, result.status) {
+            (Some(_), _) if phase == "build" => None,
             (Some(change), _) => Some(changed_line(change)),
             (None, ToolStatus::Refused) => Some(tool_line(result)),
             (None, _) => None,
@@ -186,13 +226,8 @@ fn names_of(tools: &[Weighed]) -> String {
 
 /// What became of a workflow.
 fn changed_line(change: &Change) -> String {
-    let what = match (&change.before, &change.after) {
-        (None, Some(_)) => format!("made, {}", counted(change.size, "node")),
-        (_, None) => "deleted".to_owned(),
-        _ => format!("written, {}", counted(change.size, "node")),
-    };
     let mark = style("✓").for_stderr().green();
-    format!("    {mark} {}: {what}", plain(change.id()))
+    format!("    {mark} {}", changed(change))
 }
 
 /// The line for an event, or none when a person need not see it.
@@ -371,7 +406,7 @@ fn answer_line(question_id: &str, value: &Value, by: AnsweredBy) -> String {
         "    {} {}: {} ({})",
         style("✓").for_stderr().green(),
         plain(question_id),
-        plain(&shown(value)),
+        plain(&answered(value)),
         by.as_str().unwrap_or_default()
     )
 }
@@ -445,6 +480,12 @@ fn tool_line(result: &agentctl_base::model::ToolResult) -> String {
     )
 }
 
+/// A verdict that leads to another cycle.
+fn has_errors(patch: &Map<String, Value>) -> bool {
+    let report = patch.get("qa_report");
+    report.and_then(|r| r.get("status")).and_then(Value::as_str) == Some("fail")
+}
+
 /// QA's verdict, when a patch carries one with its count of errors.
 fn findings_line(patch: &serde_json::Map<String, Value>) -> Option<String> {
     let report = patch.get("qa_report")?.as_object()?;
@@ -479,6 +520,17 @@ fn first_line(text: &str) -> String {
     match text.trim_end().split_once('\n') {
         None => plain_long(text),
         Some((first, _)) => format!("{} …", plain_long(first.trim_end())),
+    }
+}
+
+/// An answer in words: several choices as a list.
+pub fn answered(value: &Value) -> String {
+    match value.as_array() {
+        Some(items) if items.iter().all(Value::is_string) => {
+            let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+            items.join(", ")
+        }
+        _ => shown(value),
     }
 }
 

@@ -5,10 +5,11 @@ use crate::cli::look;
 use crate::cli::progress::{plain, plain_long, shown};
 use agentctl_base::question::{Proposal, Question};
 use agentctl_base::untrusted::prose;
+use agentctl_engine::run::Taken;
 use console::style;
 
-/// Open questions with their ids, topics and options, ready to be answered by a command.
-pub fn questions(questions: &[Question]) -> String {
+/// Open questions with their ids, topics and options, ready to be answered by a command. `taken`: the recommendations that the run took.
+pub fn questions(questions: &[Question], taken: &[Taken]) -> String {
     let mut out = format!(
         "{} waiting for {}\n",
         style("?").yellow().bold(),
@@ -29,7 +30,7 @@ pub fn questions(questions: &[Question]) -> String {
             out.push_str(&format!("      {line}\n"));
         }
         match &question.proposal {
-            Some(proposal) if look::is_look(question) => out.push_str(&look::text(proposal)),
+            Some(proposal) if look::is_look(question) => out.push_str(&look::text(proposal, taken)),
             Some(proposal) => out.push_str(&self::proposal(proposal)),
             None => {}
         }

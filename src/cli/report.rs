@@ -444,7 +444,7 @@ fn ending(report: &RunReport, made: &Built, out: &mut String) {
             }
         }
         Outcome::Waiting => {
-            out.push_str(&questions::questions(&report.questions));
+            out.push_str(&questions::questions(&report.questions, &report.taken));
             out.push_str(&format!(
                 "next: {}\n",
                 questions::answer_command(run, &report.questions)

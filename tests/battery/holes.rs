@@ -686,6 +686,7 @@ fn case_336_the_answer_to_a_flows_question_under_an_approvals_id_approves_nothin
             "id": id, "topic": "t", "text": "?", "approves": approves,
             "proposal": approves.map(|_| Proposal {
                 after: None,
+                glance: None,
                 rule: "going-live".into(),
                 role: "qa".into(),
                 tool: "activate_workflow".into(),

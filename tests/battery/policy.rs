@@ -782,6 +782,7 @@ fn case_319_served_to_another_agent_a_foreign_tool_has_no_more_rights() {
     let offered = |workflow: Option<&str>| {
         let terms = SessionTerms {
             role: "maker".into(),
+            lender: None,
             only: workflow.map(str::to_owned),
             scope: None,
         };

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex};
 
 const MAKER: fn() -> SessionTerms = || SessionTerms {
     role: "maker".into(),
+    lender: None,
     only: None,
     scope: None,
 };

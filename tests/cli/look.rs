@@ -127,23 +127,210 @@ fn on_a_terminal_a_change_is_shown_first_and_an_enter_leaves_all_as_it_is() {
     assert!(text(&project, &file).contains("#orders"), "{shown}");
 }
 
-#[test]
-fn on_a_terminal_a_wish_makes_another_plan() {
-    let (project, file) = built();
-    let before = text(&project, &file);
-    let command = project.command(&["build", "--workflow", &file, CHANGE]);
-    let (change, wish) = (format!("{UP}\r"), "also mail it to boss@example.com\r");
+const DAILY: &str = "Every day at 9:00 post the open Jira bugs to Slack #dev";
+
+/// Says "Change something" at a look, with these words; then yes to the second look.
+fn changed_after_a_look(command: std::process::Command, wish: &str) -> (i32, String) {
+    let (change, yes) = (format!("{UP}\r"), format!("{UP}{UP}\r"));
+    let wish = format!("{wish}\r");
     let typed: [(&str, &[u8]); 3] = [
         ("before you say yes", change.as_bytes()),
         ("What should be otherwise?", wish.as_bytes()),
-        ("once more with what you said", b""),
+        ("before you say yes", yes.as_bytes()),
     ];
-    let (_, shown) = in_turn_on_a_terminal(command, &typed);
+    in_turn_on_a_terminal(command, &typed)
+}
+
+/// What is wanted otherwise is a change of the proposal: one that replaces something leaves nothing of the old beside it.
+#[test]
+fn on_a_terminal_a_wish_changes_what_was_proposed() {
+    for (wish, holds, lacks) in [
+        (
+            "at 10:00, not 9:00",
+            "\"triggerAtHour\": 10",
+            "\"triggerAtHour\": 9",
+        ),
+        ("post to #qa instead of #dev", "#qa", "#dev"),
+    ] {
+        let project = Project::new();
+        let command = project.command(&["build", "--plan", DAILY]);
+        let (code, shown) = changed_after_a_look(command, wish);
+        assert_eq!(code, 0, "{wish}: {shown}");
+        assert!(!shown.contains("not covered"), "{wish}: {shown}");
+        let made = text(
+            &project,
+            &format!("workflows/{}", project.workflows().first().unwrap()),
+        );
+        assert!(
+            made.contains(holds) && !made.contains(lacks),
+            "{wish}: {made}"
+        );
+        assert_eq!(made.matches("n8n-nodes-base.slack\"").count(), 1, "{made}");
+        // The journal tells it again as it was, and it can be taken back.
+        assert_eq!(project.run(&["runs", "verify"]).code, 0);
+        assert_eq!(project.run(&["undo"]).code, 0);
+        assert_eq!(project.workflows(), [""; 0]);
+    }
+}
+
+#[test]
+fn on_a_terminal_a_wish_changes_a_change() {
+    let (project, file) = built();
+    let command = project.command(&["build", "--workflow", &file, CHANGE]);
+    let (code, shown) = changed_after_a_look(command, "post to #qa instead of #orders");
+    assert_eq!(code, 0, "{shown}");
+    let made = text(&project, &file);
+    assert!(made.contains("#qa"), "{made}");
     assert!(
-        shown.contains("nothing was written; once more with what you said"),
-        "{shown}"
+        !made.contains("#orders") && !made.contains("#sales"),
+        "{made}"
     );
-    assert_eq!(text(&project, &file), before);
+}
+
+#[test]
+fn what_of_a_wish_is_not_done_is_said_before_anything_is_written() {
+    let project = Project::new();
+    let command = project.command(&["build", "--plan", DAILY]);
+    let (change, wish) = (
+        format!("{UP}\r"),
+        "post to #qa instead of #dev and frobnicate the wombats\r",
+    );
+    let typed: [(&str, &[u8]); 4] = [
+        ("before you say yes", change.as_bytes()),
+        ("What should be otherwise?", wish.as_bytes()),
+        ("What exactly should change?", b"\r"),
+        ("before you say yes", b"\r"),
+    ];
+    let (code, shown) = in_turn_on_a_terminal(command, &typed);
+    assert_eq!(code, 5, "{shown}");
+    let said = "not covered: 'frobnicate the wombats'";
+    assert!(shown.contains(said), "{shown}");
+    assert_eq!(project.workflows(), [""; 0]);
+}
+
+/// A change that is asked for in one go is done in all its parts, or the run says which it is not.
+#[test]
+fn a_change_of_two_things_does_both() {
+    let project = Project::new();
+    assert_eq!(project.run(&["build", "--yes", DAILY]).code, 0);
+    let file = format!("workflows/{}", project.workflows().first().unwrap());
+    let change = "post to #qa instead of #dev and at 10:00 instead of 9:00";
+    let ran = project.run(&["build", "--yes", "--workflow", &file, change]);
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stderr, ran.stdout);
+    let made = text(&project, &file);
+    assert!(
+        made.contains("#qa") && made.contains("\"triggerAtHour\": 10"),
+        "{made}"
+    );
+    // There is no schedule whose time could be another: what is not done is named, and nothing is said to be complete.
+    let (project, file) = built();
+    let change = "post to #qa instead of #sales, at 10:00";
+    let ran = project.run(&["build", "--yes", "--workflow", &file, change]);
+    assert_eq!(ran.code, 4, "{}\n{}", ran.stderr, ran.stdout);
+    assert!(ran.stdout.contains("at 10:00"), "{}", ran.stdout);
+}
+
+/// Who must answer sees the same as who sits at the terminal: what is not covered, and what was taken.
+#[test]
+fn without_a_terminal_the_look_says_what_is_not_covered_and_what_was_taken() {
+    let (project, file) = built();
+    let change = "post to #x instead of #sales and frobnicate the wombats";
+    let ran = project.run(&["build", "--plan", "--workflow", &file, change]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    let odd = "not covered: 'frobnicate the wombats'";
+    assert!(ran.stdout.contains(odd), "{}", ran.stdout);
+    for command in ["status", "approvals show"] {
+        let told = project.run(&command.split(' ').collect::<Vec<_>>());
+        assert!(told.stdout.contains(odd), "{command}: {}", told.stdout);
+    }
+    let told = project.run(&["status", "--output-format", "json"]).json();
+    let glance = &told["questions"][0]["proposal"]["glance"];
+    assert_eq!(glance["not_covered"], json!(["frobnicate the wombats"]));
+
+    let project = Project::new();
+    let request = "Every day post the open Jira bugs to Slack #dev and frobnicate the wombats";
+    let ran = project.run(&["build", "--plan", request]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(ran.stdout.contains("not covered: "), "{}", ran.stdout);
+    assert!(ran.stdout.contains("wombats'"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_look_tells_the_recommendations_that_were_taken() {
+    let project = Project::new();
+    let first = "Every hour get https://api.example.com/items, keep those with price over 10, and POST each to https://api.example.com/sink";
+    assert_eq!(project.run(&["build", "--yes", first]).code, 0);
+    let alike = "Every hour get https://api.example.com/items and POST each to https://api.example.com/sink";
+    let ran = project.run(&["build", "--plan", alike]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    let taken = "taken: Change an existing workflow or build a new one? build";
+    assert!(ran.stdout.contains(taken), "{}", ran.stdout);
+    let told = project.run(&["approvals", "show"]).stdout;
+    assert!(told.contains(taken), "{told}");
+}
+
+/// What the look says is left to do is what the report says once it is written.
+#[test]
+fn what_would_be_left_to_do_is_what_is_left_to_do() {
+    for request in [
+        DAILY,
+        "When a form is submitted, create a Jira issue",
+        "When a customer writes to support@x.com, add a row to a Google Sheet and post it to Slack",
+    ] {
+        let project = Project::new();
+        let ran = project.run(&["build", "--plan", "--output-format", "json", request]);
+        assert_eq!(ran.code, 4, "{request}: {}", ran.stderr);
+        let ahead = ran.json();
+        let shown = project.run(&["status"]).stdout;
+        let ran = project.run(&["answer", "approve-1=approve", "--output-format", "json"]);
+        let done = ran.json();
+        assert_eq!(ahead["todo"], done["todo"], "{request}");
+        assert_eq!(ahead["notes"], done["notes"], "{request}");
+        for item in done["todo"].as_array().unwrap() {
+            let line = format!(
+                "left to do: [{}] {}",
+                item["node"].as_str().unwrap(),
+                item["text"].as_str().unwrap().replace('<', "< ")
+            );
+            assert!(shown.contains(&line), "{request}: no {line:?} in {shown}");
+        }
+        let found = &ahead["questions"][0]["proposal"]["glance"]["findings"];
+        let warnings = found.as_array().unwrap().len() as u64;
+        assert_eq!(
+            done["qa_report"]["warning_count"].as_u64(),
+            Some(warnings),
+            "{request}"
+        );
+    }
+}
+
+#[test]
+fn yes_to_every_recommendation_approves_nothing_and_says_so() {
+    let (project, file) = built();
+    assert_eq!(
+        project
+            .run(&["build", "--plan", "--workflow", &file, CHANGE])
+            .code,
+        4
+    );
+    let ran = project.run(&["answer", "--yes"]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("--yes approves nothing: approve-1 is for you to say"),
+        "{}",
+        ran.stderr
+    );
+    // What waits can be taken back nothing of; the run before it can.
+    let before = project
+        .run(&["runs", "list", "--output-format", "json"])
+        .json();
+    let mut run = before["runs"].as_array().unwrap().iter();
+    let run = run.find(|run| run["outcome"] == "complete").unwrap()["run_id"].clone();
+    let ran = project.run(&["undo", "--plan"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let hint = format!("agentctl undo {}", run.as_str().unwrap());
+    assert!(ran.stderr.contains(&hint), "{}", ran.stderr);
 }
 
 #[test]
@@ -174,13 +361,65 @@ fn a_planned_undo_says_what_it_would_do_and_does_nothing() {
     assert_eq!(project.workflows(), [""; 0]);
 }
 
+#[test]
+fn a_planned_undo_shows_what_it_would_leave_and_asks_on_a_terminal() {
+    let (project, file) = built();
+    let first = text(&project, &file);
+    assert_eq!(
+        project
+            .run(&["build", "--yes", "--workflow", &file, CHANGE])
+            .code,
+        0
+    );
+    let second = text(&project, &file);
+    let planned = project.run(&["undo", "--plan"]);
+    for shown in [
+        "└─ Only amount > 100 · filter",
+        "#sales",
+        "left to do: [Slack: Send message]",
+        "would be put back",
+    ] {
+        assert!(
+            planned.stdout.contains(shown),
+            "no {shown:?} in {}",
+            planned.stdout
+        );
+    }
+    let asked = |keys: &str| {
+        on_a_terminal(
+            project.command(&["undo", "--plan"]),
+            "before you say yes",
+            keys.as_bytes(),
+        )
+    };
+    let (code, shown) = asked("\r");
+    assert_eq!(code, 5, "{shown}");
+    assert!(
+        shown.contains("you said no; nothing was changed"),
+        "{shown}"
+    );
+    assert_eq!(text(&project, &file), second);
+    let (code, shown) = asked("\x1b[B\r");
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(text(&project, &file), first);
+    // Nothing more would be done: nothing is left undone either.
+    let again = project.run(&["undo", "--plan"]);
+    assert!(
+        again.stdout.contains("already as it was before the run"),
+        "{}",
+        again.stdout
+    );
+    assert!(!again.stdout.contains("without --plan"), "{}", again.stdout);
+}
+
 /// What is in no list can be typed: the way to an answer in own words stays there whatever the list is filtered by, and begins with it.
 #[test]
 fn on_a_terminal_an_answer_that_no_option_is_can_be_typed_at_the_list() {
     let project = Project::new();
     let command = project.command(&["build", "post our new stuff on social media automatically"]);
-    let typed: [(&str, &[u8]); 2] = [
-        ("(in your own words)", b"Instagram\r\r"),
+    let typed: [(&str, &[u8]); 3] = [
+        ("(in your own words)", b"Instagram \r"),
+        ("several with commas", b"\r"),
         ("Where is \"new stuff\" kept", b""),
     ];
     in_turn_on_a_terminal(command, &typed);
@@ -190,4 +429,87 @@ fn on_a_terminal_an_answer_that_no_option_is_can_be_typed_at_the_list() {
     let run = runs["runs"][0]["run_id"].as_str().unwrap();
     let told = project.run(&["log", run]).stdout;
     assert!(told.contains("social: Instagram (terminal)"), "{told}");
+}
+
+/// Several platforms are several: ahead in a file, behind in a command, and at the list.
+#[test]
+fn where_several_make_sense_several_can_be_chosen_and_all_are_built() {
+    let vague = "post our new stuff on social media automatically";
+    let rest = json!({"source": "our blog RSS feed", "timing": "hourly"});
+    let both = |project: &Project| {
+        let made = text(
+            project,
+            &format!("workflows/{}", project.workflows().first().unwrap()),
+        );
+        for node in [
+            "n8n-nodes-base.linkedIn\"",
+            "n8n-nodes-base.facebookGraphApi\"",
+        ] {
+            assert!(made.contains(node), "no {node} in {made}");
+        }
+    };
+    let ahead = Project::new();
+    let mut answers = rest.clone();
+    answers["social"] = json!(["LinkedIn", "Facebook"]);
+    ahead.write("a.json", &answers.to_string());
+    let ran = ahead.run(&["build", vague, "--answers", "a.json", "--no-input"]);
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stderr, ran.stdout);
+    both(&ahead);
+    assert!(
+        ran.stderr.contains("social: LinkedIn, Facebook (file)"),
+        "{}",
+        ran.stderr
+    );
+
+    let behind = Project::new();
+    behind.write("a.json", &rest.to_string());
+    let waits = behind
+        .run(&["build", vague, "--no-input", "--output-format", "json"])
+        .json();
+    let asked = waits["questions"].as_array().unwrap().iter();
+    let asked = asked.clone().find(|q| q["topic"] == "social").unwrap();
+    assert_eq!(
+        asked["schema"]["items"]["anyOf"][0]["enum"][0], "LinkedIn",
+        "{asked}"
+    );
+    let ran = behind.run(&[
+        "answer",
+        "--answers",
+        "a.json",
+        "social=[\"LinkedIn\",\"Facebook\"]",
+    ]);
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stderr, ran.stdout);
+    both(&behind);
+
+    let person = Project::new();
+    let command = person.command(&["build", vague]);
+    let typed: [(&str, &[u8]); 2] = [
+        ("(in your own words)", b" \x1b[B \r"),
+        ("Where is \"new stuff\" kept", b""),
+    ];
+    in_turn_on_a_terminal(command, &typed);
+    let runs = person
+        .run(&["runs", "list", "--output-format", "json"])
+        .json();
+    let told = person
+        .run(&["log", runs["runs"][0]["run_id"].as_str().unwrap()])
+        .stdout;
+    assert!(
+        told.contains("social: LinkedIn, Facebook (terminal)"),
+        "{told}"
+    );
+}
+
+#[test]
+fn an_answer_that_does_not_fit_is_said_however_quiet_it_is() {
+    let project = Project::new();
+    project.write("a.json", r#"{"social": 7}"#);
+    let vague = "post our new stuff on social media automatically";
+    let ran = project.run(&["build", "-q", vague, "--answers", "a.json", "--no-input"]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("the answer to \"social\" does not fit"),
+        "{}",
+        ran.stderr
+    );
 }

@@ -19,6 +19,7 @@ mod completing;
 mod connected;
 mod conversations;
 mod copilot;
+mod course;
 mod dialogues;
 mod drafts;
 mod file_schemas;

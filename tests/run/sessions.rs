@@ -50,6 +50,7 @@ impl Effects for Slow {
 
 const ANY: fn() -> SessionTerms = || SessionTerms {
     role: "maker".into(),
+    lender: None,
     only: None,
     scope: None,
 };

@@ -83,6 +83,23 @@ impl QuestionOption {
     }
 }
 
+/// What there is to know of a document before it is written, as what keeps such documents says it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Glance {
+    /// What only the user can do afterwards: kind, node and text, or a text.
+    #[serde(default)]
+    pub todo: Vec<Value>,
+    /// What a check says of it: severity, code, node, message.
+    #[serde(default)]
+    pub findings: Vec<Value>,
+    /// The phrases of what was asked for that it does not answer for.
+    #[serde(default)]
+    pub not_covered: Vec<String>,
+    /// What was assumed or decided.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
 /// What an approval allows: the exact call, and what it would change. Secrets are hidden, and what would steer a terminal is marked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Proposal {
@@ -97,6 +114,9 @@ pub struct Proposal {
     /// The document as it would be, where the user wants to look at it before it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<Value>,
+    /// What there is to know of that document; None: nothing is known of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub glance: Option<Glance>,
     /// UTC, RFC 3339: an approval counts until then, and not for a second call.
     pub expires_at: String,
     /// What there is to know of values that are hidden in the arguments: how to look at them, or why they cannot be kept.

@@ -98,6 +98,19 @@ impl Account {
             }
         }
     }
+
+    /// Takes in the account of something else that was asked for.
+    pub(crate) fn add(&mut self, other: Account) {
+        self.judged |= other.judged;
+        self.parts += other.parts;
+        self.built += other.built;
+        for phrase in other.missing {
+            if !self.missing.contains(&phrase) {
+                self.missing.push(phrase);
+            }
+        }
+    }
+
     /// Whether each word is answered for.
     pub fn complete(&self) -> bool {
         self.missing.is_empty()

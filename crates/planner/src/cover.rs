@@ -74,6 +74,12 @@ pub fn lost(clause: &str, before: &Workflow, after: &Workflow) -> Vec<Unused> {
             push(&mut found, &figure.said, Weight::Value);
         }
     }
+    for (before, parts) in figures::clocks(&m) {
+        let lost = parts.iter().find(|part| !changed.counts(part));
+        if let Some(lost) = lost.filter(|_| !not_meant(&before)) {
+            push(&mut found, &lost.said, Weight::Value);
+        }
+    }
     found
 }
 
@@ -124,17 +130,24 @@ fn passing(m: &Masked, mark: &str) -> bool {
         .next()
         .unwrap_or(before);
     let before = rx(r"§[a-z]\d+§").replace_all(before, "x").into_owned();
-    has(
-        r"(?:\b(?:not|never|no|don't|without|instead of|rather than|except|unlike|nicht|kein\w*|nie|ohne|statt|anstatt|außer|sin|en vez de|en lugar de|salvo|sans|au lieu de|pas(?: de)?|sauf)\s+(?:(?:use|using|to|in|on|via|with|from|the|a|an|our|my|über|mit|in|der|die|das|den|un|una|el|la|le|les)\s+){0,3})$",
-        &before,
-    ) || has(
-        r"\b(?:call(?:ed)? (?:it|the workflow)|name (?:it|the workflow)|workflow (?:called|named|name)|title[d]? (?:it|the workflow)|nenn\w* (?:ihn|es|den workflow)|llám\w+|nomme\w*(?:-le)?)\s*:?\s*$",
-        &before,
-    ) || after.starts_with("'s API") && has(r"\b(?:like|such as|wie|como|comme)\s*$", &before)
+    not_meant(&before)
+        || has(
+            r"\b(?:call(?:ed)? (?:it|the workflow)|name (?:it|the workflow)|workflow (?:called|named|name)|title[d]? (?:it|the workflow)|nenn\w* (?:ihn|es|den workflow)|llám\w+|nomme\w*(?:-le)?)\s*:?\s*$",
+            &before,
+        )
+        || after.starts_with("'s API") && has(r"\b(?:like|such as|wie|como|comme)\s*$", &before)
         || has(
             r"\b(?:like|similar to|such as|instead of|wie|ähnlich wie|como|comme)\s+$",
             &before,
         )
+}
+
+/// Whether what stands before a thing says that it is not meant.
+fn not_meant(before: &str) -> bool {
+    has(
+        r"(?:\b(?:not|never|no|don't|without|instead of|rather than|except|unlike|nicht|kein\w*|nie|ohne|statt|anstatt|außer|sin|en vez de|en lugar de|salvo|sans|au lieu de|pas(?: de)?|sauf)\s+(?:(?:use|using|to|in|on|at|via|with|from|the|a|an|our|my|über|mit|in|um|der|die|das|den|un|una|el|la|las|à|le|les)\s+){0,3})$",
+        before,
+    )
 }
 
 /// The note at the end of a run; none when all was used.

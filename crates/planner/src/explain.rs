@@ -6,8 +6,10 @@ use crate::clause::{Clause, Intro, Phrase, clauses};
 use crate::compile;
 use crate::read::{self, ReadContext};
 use crate::time::spans;
+use crate::wish;
 use agentctl_n8n::Workflow;
 use agentctl_n8n::catalog::Catalog;
+use indexmap::IndexMap;
 use serde::Serialize;
 
 /// A request with what became of it.
@@ -50,14 +52,17 @@ fn same_nodes(built: &Workflow, own: &Workflow) -> bool {
 
 /// Explains a request by the workflow that was built from it; without one by the workflow that the planner would build.
 pub fn explanation(request: &str, built: Option<&Workflow>, catalog: &Catalog) -> Explanation {
+    let (request, wishes) = wish::parted(request);
     let plan = read::read(request, &ReadContext::default()).plan;
     let own = compile::compile(&plan, catalog);
-    let account = match built {
-        Some(workflow) if !same_nodes(workflow, &own.workflow) => {
+    let mut account = match built {
+        // What was wanted otherwise later was done to what the request alone came to.
+        Some(workflow) if wishes.is_empty() && !same_nodes(workflow, &own.workflow) => {
             account(request, &plan.language, &[workflow])
         }
         _ => account_of_plan(request, &plan, &own),
     };
+    account.add(wish::applied(own.workflow, &wishes, &IndexMap::new(), catalog).account);
     let clauses = match account.judged {
         true => explain(request, &plan.language),
         false => String::new(),

@@ -17,6 +17,7 @@ mod existing;
 pub mod explain;
 mod extend;
 mod gate;
+pub mod glance;
 mod learned;
 mod lex;
 mod lexicon;
@@ -31,6 +32,7 @@ mod states;
 mod tables_tests;
 mod talk;
 pub mod time;
+pub mod wish;
 
 use agentctl_kit::{cut, spot};
 

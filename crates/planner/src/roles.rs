@@ -4,17 +4,18 @@
 use super::account::Account;
 use super::existing::{self, Existing};
 use super::plan::Plan;
+use super::read::by_topic;
 use super::reuse::{self, services};
 use super::{compile, cover, draft, extend, gate, modify, pattern, read};
-use super::{coverage, evidence, learned, talk};
+use super::{coverage, evidence, learned, talk, wish};
 use agentctl_base::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolSpec, ToolStatus,
     Usage,
 };
 use agentctl_base::question::Question;
 use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::edit;
 use agentctl_n8n::workflow::Workflow;
-use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 /// The rule by which a change of a workflow that is not what was read is refused.
@@ -118,7 +119,8 @@ pub(super) enum Move {
 /// One turn of the offline model.
 pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, ModelError> {
     let seen = Seen::new(&request.messages, &request.tools);
-    let input = &request.task.input;
+    let parted = wish::apart(&request.task.input);
+    let input = parted.as_ref().unwrap_or(&request.task.input);
     let step = match request.task.task.as_str() {
         "clarify" | "refine" => clarify(input, &seen, catalog),
         "research" => research(input, &seen),
@@ -205,7 +207,7 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
         return change_wanted(input, &existing?, catalog);
     }
     let known = read::ReadContext {
-        answers: by_topic(&answers),
+        answers: by_topic(&own_answers(input)),
     };
     let reading = read::read(request, &known);
     let services = services(&reading.plan);
@@ -224,8 +226,13 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     let patterns = pattern::found(seen);
     let account = draft::account_of(request, &known, &reading, &built);
     let plans = pattern::plans(&patterns);
-    let draft::Open { questions, refusal } =
-        draft::open(request, &known, &reading, &built, &account, plans);
+    let draft::Open {
+        mut questions,
+        mut refusal,
+    } = draft::open(request, &known, &reading, &built, &account, plans);
+    let wished = wished(input, built.workflow, catalog);
+    questions.extend(wished.questions);
+    refusal = refusal.or(wished.refusal);
     let mut requirements = requirements(
         request,
         &reading.plan,
@@ -263,6 +270,9 @@ fn change_wanted(
         return Err(why);
     }
     existing.tell(&mut change.questions, &change.language);
+    let wished = wished(input, with_change(&existing.workflow, &change), catalog);
+    change.questions.extend(wished.questions);
+    change.refusal = change.refusal.or(wished.refusal);
     let mut requirements = requirements(
         request,
         &Plan::default(),
@@ -296,25 +306,39 @@ fn answers(input: &Map<String, Value>) -> Map<String, Value> {
         .collect()
 }
 
-/// The flow's own question, whether to change or to build: its answer says nothing of the workflow that is wanted.
-const DECISION: &str = "decision";
-
-/// Answers as the reader takes them: text by topic.
-fn by_topic(answers: &Map<String, Value>) -> IndexMap<String, String> {
-    answers
-        .iter()
-        .map(|(k, v)| {
-            (
-                k.clone(),
-                v.as_str().map_or_else(|| v.to_string(), str::to_owned),
-            )
-        })
+/// The answers to questions about the request itself.
+fn own_answers(input: &Map<String, Value>) -> Map<String, Value> {
+    let all = answers(input).into_iter();
+    all.filter(|(topic, _)| !wish::is_about_wish(topic))
         .collect()
 }
 
+/// What the user wanted otherwise after a look, as changes of what was proposed.
+fn wished(input: &Map<String, Value>, proposed: Workflow, catalog: &Catalog) -> wish::Wished {
+    wish::applied(
+        proposed,
+        &wish::of(input),
+        &by_topic(&answers(input)),
+        catalog,
+    )
+}
+
+/// The workflow with a change made, as far as it can be.
+fn with_change(existing: &Workflow, change: &modify::Modification) -> Workflow {
+    let mut next = 0;
+    let mut new_id = || {
+        next += 1;
+        format!("new-{next}")
+    };
+    edit::apply(existing, &change.ops, &mut new_id).unwrap_or_else(|_| existing.clone())
+}
+
+/// The flow's own question, whether to change or to build: its answer says nothing of the workflow that is wanted.
+const DECISION: &str = "decision";
+
 /// The request with the answers that were given to its questions.
 fn asked(input: &Map<String, Value>) -> String {
-    read::with_answers(text(input, "request"), &by_topic(&answers(input)))
+    read::with_answers(text(input, "request"), &by_topic(&own_answers(input)))
 }
 
 fn requirements(
@@ -480,11 +504,12 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
         return change(input, &id, seen, catalog);
     }
     let compiled = planned(input, catalog);
+    let wished = wished(input, compiled.workflow.clone(), catalog);
     if let Some(made) = seen.last("create_workflow") {
         let Plan {
             language, unread, ..
         } = plan(input);
-        let account = judged(
+        let mut account = judged(
             input,
             &language,
             &[&compiled.workflow],
@@ -493,23 +518,25 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
         )
         .without_gaps(&unread, &compiled);
         let mut said = notes(input, compiled.notes);
+        said.extend(wished.notes.clone());
         if !account.judged {
             let unused = cover::unused(&asked(input), &[&compiled.workflow]);
             said.extend(cover::note(&unused, &language));
         }
+        account.add(wished.account.clone());
         // A credential that the program found, or looked for, is told by it.
         let told = made.content.get("credentials").and_then(Value::as_array);
         let told_of = |node: &str| {
             told.is_some_and(|list| list.iter().any(|c| c.get("node") == Some(&json!(node))))
         };
-        let mut todo = compiled.todo;
+        let mut todo = wished.left(compiled.todo);
         todo.retain(|item| item.kind != "credential" || !told_of(&item.node));
         let made_of = json!(compiled.made);
         return built(made, json!(todo), json!(said), &account, Some(made_of));
     }
     Ok(Move::Call(vec![(
         "create_workflow",
-        draft::creation(&compiled.workflow),
+        draft::creation(&wished.workflow),
     )]))
 }
 
@@ -521,7 +548,7 @@ fn judged(
     change: bool,
     made: &[compile::Made],
 ) -> Account {
-    let answers = by_topic(&answers(input));
+    let answers = by_topic(&own_answers(input));
     gate::judge(
         text(input, "request"),
         &answers,
@@ -540,7 +567,7 @@ fn changed(
     modification: &modify::Modification,
 ) -> Account {
     if evidence::repair(input).is_none() {
-        let answers = by_topic(&answers(input));
+        let answers = by_topic(&own_answers(input));
         return draft::account_of_change(text(input, "request"), &answers, existing, modification);
     }
     let mut account = Account::unjudged();
@@ -581,7 +608,8 @@ fn change(
     let since = seen.since_stale();
     let seen = since.as_ref().unwrap_or(seen);
     let asked = asked(input);
-    let read = match existing::read(id, &asked, seen)? {
+    let about = [vec![asked.as_str()], wish::of(input)].concat().join(". ");
+    let read = match existing::read(id, &about, seen)? {
         Ok(read) => read,
         Err(call) => return Ok(Move::Call(vec![call])),
     };
@@ -600,9 +628,15 @@ fn change(
         extended.language = plan(input).language;
         extended
     };
+    let wished = wished(
+        input,
+        with_change(&existing.workflow, &modification),
+        catalog,
+    );
+    let ops = [modification.ops.clone(), wished.ops.clone()].concat();
     // What a new plan is laid over counts as a whole.
     let whole = !named && !repaired;
-    let more = (!repaired).then(|| read.more(&asked, whole, &modification));
+    let more = (!repaired).then(|| read.more(&about, whole, &modification));
     if seen.last("update_workflow").is_none() {
         if let Some(call) = more.flatten() {
             return Ok(Move::Call(vec![call]));
@@ -612,19 +646,16 @@ fn change(
         }
     }
     if let Some(made) = seen.last("update_workflow") {
-        let account = changed(input, &existing.workflow, &modification);
-        return built(
-            made,
-            json!(modification.todo),
-            json!(modification.notes),
-            &account,
-            None,
-        );
+        let mut account = changed(input, &existing.workflow, &modification);
+        account.add(wished.account.clone());
+        let todo = wished.left(modification.todo);
+        let notes = [modification.notes, wished.notes].concat();
+        return built(made, json!(todo), json!(notes), &account, None);
     }
-    if !modification.ops.is_empty() {
+    if !ops.is_empty() {
         return Ok(Move::Call(vec![(
             "update_workflow",
-            json!({"workflow_id": id, "ops": modification.ops}),
+            json!({"workflow_id": id, "ops": ops}),
         )]));
     }
     if let Some(open) = evidence::unmended(input) {

@@ -123,6 +123,7 @@ async fn in_a_run(tools: &Tools, url: &str, found: &[&str]) -> Outcome {
         shared: tools.shared(),
         args: Map::from_iter([("url".to_owned(), Value::from(url))]),
         found: Some(Arc::new(found.collect())),
+        of: None,
     };
     call.made(&Map::new()).await
 }

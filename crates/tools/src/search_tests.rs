@@ -59,6 +59,8 @@ pub(crate) fn tool(id: &'static str, name: &'static str, section: Value) -> Decl
         },
         cache_s: None,
         mock: Some(json!({"results": [], "ids": []})),
+        acts: Vec::new(),
+        readme: None,
         tests: Vec::new(),
         file: "tool.yaml".into(),
         place: Place::default(),

@@ -8,8 +8,10 @@ use crate::cli::conversations::{host, session_error, store, turn_error};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::observer::RunObserver;
 use crate::cli::output::Output;
+use crate::cli::plain::plain;
 use crate::cli::session::{self, Session};
 use crate::cli::{ask, runtime};
+use agentctl_base::question::Question;
 use agentctl_engine::run::{self, Answering, Budgets, Resume};
 use agentctl_turns as turns;
 use clap::Args;
@@ -28,7 +30,7 @@ pub struct AnswerArgs {
     /// More answers from a JSON file (`-`: stdin)
     #[arg(long, value_name = "FILE")]
     pub answers: Option<PathBuf>,
-    /// Take the recommendation of every other question
+    /// Take the recommendation of every other question; it approves nothing: what waits for a yes or a no waits on
     #[arg(long, short)]
     pub yes: bool,
     #[command(flatten)]
@@ -83,6 +85,9 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
             "agentctl answer {run_id} ID=VALUE; the questions are in agentctl runs show {run_id}; --yes takes the recommendations"
         )));
     }
+    if args.yes {
+        tell_unapproved(&open, &answers, &run_id, out);
+    }
     let resume = Resume {
         answering: Answering {
             answers: Map::new(),
@@ -100,6 +105,20 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
         false,
         Start::Answer(run_id, answers, resume),
     )
+}
+
+/// Says of approvals that are left that no recommendation answers them.
+fn tell_unapproved(open: &[Question], answers: &Map<String, Value>, run: &str, out: &Output) {
+    let is_left = |q: &&Question| {
+        let given = answers.contains_key(&q.id) || answers.contains_key(&q.topic);
+        q.approves.is_some() && q.recommended.is_none() && !given
+    };
+    for question in open.iter().filter(is_left) {
+        let id = plain(&question.id);
+        out.note(&format!(
+            "--yes approves nothing: {id} is for you to say (agentctl answer {run} {id}=approve, or {id}=refuse)"
+        ));
+    }
 }
 
 /// The same for the turn of a conversation, which goes on with it. Who sits at this terminal may approve.

@@ -48,6 +48,7 @@ pub fn approvals(root: &Path, command: &ApprovalsCommand, out: &Output) -> Resul
         out.note(&not_yours(&run, foreign));
     }
     let is_foreign = found.foreign.is_some();
+    let taken = found.taken;
     let open: Vec<Question> = found
         .questions
         .into_iter()
@@ -61,10 +62,10 @@ pub fn approvals(root: &Path, command: &ApprovalsCommand, out: &Output) -> Resul
         Exit::Complete,
         || match open.as_slice() {
             [] => format!("run {run} waits for no approval\n"),
-            open if is_foreign => questions::questions(open),
+            open if is_foreign => questions::questions(open, &taken),
             open => format!(
                 "{}next: {}\n",
-                questions::questions(open),
+                questions::questions(open, &taken),
                 questions::answer_command(&run, open)
             ),
         },

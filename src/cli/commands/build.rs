@@ -18,6 +18,7 @@ use agentctl_host::files::{read_given_text, read_regular_text};
 use agentctl_n8n::rehearsal::Hosts;
 use agentctl_n8n_tools::backend::{Backend, Stored};
 use agentctl_n8n_tools::tools::{ACCOUNTS, CASES, LET_ACT, TEST_HOSTS, WORKFLOW};
+use agentctl_planner::wish;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 use std::path::{Path, PathBuf};
@@ -206,23 +207,21 @@ fn run(
     out: &Output,
 ) -> Result<Exit, CliError> {
     loop {
-        let look = looks.then(|| Look {
-            request: args.workflow.is_none().then(|| options.request.clone()),
-            wish: None,
-        });
+        let look = looks.then(Look::default);
         let again = options.clone();
         let asking = (args.answers.no_input, look);
         let start = Start::New(options);
         let ended = activation::look_and_activate(session, root, asking, out, args.explain, start)?;
         let (exit, look) = ended;
-        let Some(wish) = look.and_then(|look| look.wish) else {
+        let look = look.unwrap_or_default();
+        let Some(wish) = look.wish else {
             return Ok(exit);
         };
         out.note("nothing was written; once more with what you said");
-        options = RunOptions {
-            request: whole(&format!("{}\n{wish}", again.request))?,
-            ..again
-        };
+        options = again;
+        options.request = whole(&wish::with(&options.request, &wish))?;
+        // What was answered on the way to this look is not asked again.
+        options.answering.answers.extend(look.answers);
     }
 }
 

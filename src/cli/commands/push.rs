@@ -9,16 +9,19 @@ use crate::cli::ask;
 use crate::cli::by_user::{self, Unmade};
 use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
+use crate::cli::look;
 use crate::cli::observer::Terminal;
 use crate::cli::output::Output;
 use crate::cli::progress::{Progress, plain};
 use crate::cli::runtime;
 use crate::cli::session::Session;
 use agentctl_base::counted::counted;
+use agentctl_base::question::Glance;
 use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::{self, Answering};
 use agentctl_engine::toolset::Difference;
 use agentctl_host::files::write_atomic;
+use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::backend::{
@@ -26,7 +29,7 @@ use agentctl_n8n_tools::backend::{
 };
 use agentctl_n8n_tools::resources::difference;
 use agentctl_n8n_tools::sync::{self, Base, Found, Freshness, Local, Missing, Moved, Names};
-use agentctl_n8n_tools::tools::Push;
+use agentctl_n8n_tools::tools::{Push, glance_at};
 use agentctl_qa::source;
 use clap::Args;
 use console::style;
@@ -55,7 +58,7 @@ pub struct PushArgs {
     /// Allow what a guard would ask: wipe, publish, credentials
     #[arg(long, value_name = "GUARD", value_parser = ["wipe", "publish", "credentials"])]
     pub allow: Vec<String>,
-    /// Show the diff, and change nothing
+    /// Show the workflow as it would be, the diff and what would be left to do, and change nothing
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -79,6 +82,8 @@ pub struct Pushed {
     diff: String,
     accounts: Vec<Found>,
     missing: Vec<Missing>,
+    /// Of a dry run: what there is to know of what would be there.
+    glance: Option<Glance>,
 }
 
 pub fn push(root: &Path, args: &PushArgs, out: &Output) -> Result<Exit, CliError> {
@@ -224,12 +229,17 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
         diff: difference.diff.clone(),
         accounts,
         missing,
+        glance: None,
     };
     if let Some(why) = stale.filter(|_| !same) {
         overwrites(&why, &difference, target, args, out)?;
     }
     if args.dry_run || same {
-        pushed.text = diff_text(&difference);
+        pushed.text = match (same, before.is_some()) {
+            (true, _) => diff_text(&difference),
+            (_, there) => ahead(&plan.after, there.then_some(&difference)),
+        };
+        pushed.glance = (!same).then(|| glance_at(&plan.after, Catalog::embedded()));
         pushed.what = match (same, before.is_some()) {
             (true, _) => "unchanged",
             (_, true) => "would be updated",
@@ -256,6 +266,18 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
     pushed.id = Some(stored.id);
     pushed.run = Some(run_id);
     Ok(pushed)
+}
+
+/// What a push would leave there. Of a new workflow the tree says all that the diff would.
+fn ahead(after: &Workflow, difference: Option<&Difference>) -> String {
+    console::set_colors_enabled_stderr(console::colors_enabled());
+    let mut text = look::document(after);
+    if let Some(difference) = difference {
+        text.push_str(&diff_text(difference));
+        text.push('\n');
+    }
+    text.push_str(&look::known(&glance_at(after, Catalog::embedded())));
+    text
 }
 
 /// n8n wants a name, and many files that it exported have none: the file's own, as n8n's editor gives it.
@@ -539,6 +561,9 @@ impl Pushed {
         let mut value = json!({"file": self.file.display().to_string(), "id": self.id, "what": self.what,
             "run": self.run, "diff": self.diff});
         if let Value::Object(map) = &mut value {
+            if let Some(glance) = &self.glance {
+                map.insert("glance".into(), json!(glance));
+            }
             if !self.accounts.is_empty() {
                 map.insert("credentials".into(), json!(self.accounts));
             }

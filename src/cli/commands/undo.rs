@@ -2,20 +2,25 @@
 
 use super::diff::text as diff_text;
 use crate::cli::args::ModelOptions;
+use crate::cli::ask;
 use crate::cli::error::{CliError, Exit};
+use crate::cli::look;
 use crate::cli::observer::{RunObserver, Terminal};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::project;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
+use crate::cli::streams;
 use crate::cli::words::{LISTED, in_words};
 use agentctl_engine::run::{
     self, Asker, RunError, RunSummary, Undo, UndoReport, UndoTerms, Undone, UndoneHow,
 };
 use agentctl_engine::store::{Event, Project, Record};
 use agentctl_engine::view::RunView;
-use agentctl_n8n_tools::tools::Push;
+use agentctl_n8n::Workflow;
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n_tools::tools::{Push, glance_at};
 use clap::Args;
 use console::style;
 use serde_json::Value;
@@ -45,7 +50,8 @@ pub struct UndoArgs {
     /// The n8n that it was pushed to, a target of agentctl.toml; without RUN: the last push to it
     #[arg(long, value_name = "NAME")]
     pub target: Option<String>,
-    /// Show what would be taken back, and change nothing
+    /// Look first: show what would be taken back and what would be left to do. On a terminal you then say yes or no; elsewhere nothing
+    /// is changed
     #[arg(long)]
     pub plan: bool,
     /// Never ask on the terminal
@@ -53,62 +59,103 @@ pub struct UndoArgs {
     pub no_input: bool,
 }
 
+/// What was, or would be, taken back: of the run itself, and of those that worked on its calls, by their packs.
+struct TakenBack {
+    own: UndoReport,
+    linked: Vec<(String, UndoReport)>,
+}
+
+impl TakenBack {
+    /// Whether there is anything of that.
+    fn changes(&self) -> bool {
+        let linked = self.linked.iter().map(|(_, report)| report);
+        let mut all = linked.chain([&self.own]).flat_map(|of| &of.resources);
+        all.any(|item| item.what != UndoneHow::Unchanged)
+    }
+}
+
 pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError> {
-    let (report, linked) = match of_linked(root, args, out)? {
-        Some((run_id, members)) => {
-            let mut reports = all(root, args, &members, out)?;
-            let own = reports
-                .iter()
-                .position(|(_, report)| report.run_id == run_id);
-            let own = own.map(|at| reports.remove(at).1);
-            let none = UndoReport {
-                run_id,
-                resources: Vec::new(),
-                redo: None,
-            };
-            (own.unwrap_or(none), reports)
-        }
-        None => {
-            let (target, offline) = (args.target.as_deref(), ModelOptions::offline());
-            let session = match (&args.workflow, target) {
-                (None, None) => Session::to_undo(root, args.run.as_deref(), target, &offline, out)?,
-                _ => Session::at(root, target, &offline, out)?,
-            };
-            let what = match (&args.workflow, &args.run, &args.target) {
-                (Some(id), ..) => Undo::Resource(id.clone()),
-                (None, None, Some(target)) => {
-                    Undo::Run(Some(last_pushed(&session.project, target)?))
-                }
-                (None, run, _) => Undo::Run(run.clone()),
-            };
-            session.init("undo", out)?;
-            (one(&session, what, args, args.plan, out)?, Vec::new())
-        }
+    let taken = taken_back(root, args, args.plan, out)?;
+    let asks = args.plan && !args.no_input && out.is_text() && out.can_ask();
+    if !(asks && taken.changes()) {
+        return told(&taken, args, args.plan, out);
+    }
+    streams::tell(&text(&taken, args, true));
+    let question = "Take this back? Nothing is changed before you say yes.".to_owned();
+    if !ask::sure(
+        question,
+        "yes, take it back",
+        "no, leave everything as it is",
+    )? {
+        return Err(CliError::new(
+            Exit::Refused,
+            "you said no; nothing was changed",
+        ));
+    }
+    let taken = taken_back(root, args, false, out)?;
+    told(&taken, args, false, out)
+}
+
+/// `plan`: only what would be done.
+fn taken_back(
+    root: &Path,
+    args: &UndoArgs,
+    plan: bool,
+    out: &Output,
+) -> Result<TakenBack, CliError> {
+    if let Some((run_id, members)) = of_linked(root, args, out)? {
+        let mut linked = all(root, args, &members, plan, out)?;
+        let own = linked
+            .iter()
+            .position(|(_, report)| report.run_id == run_id);
+        let own = own.map(|at| linked.remove(at).1);
+        let none = UndoReport {
+            run_id,
+            resources: Vec::new(),
+            redo: None,
+        };
+        return Ok(TakenBack {
+            own: own.unwrap_or(none),
+            linked,
+        });
+    }
+    let (target, offline) = (args.target.as_deref(), ModelOptions::offline());
+    let session = match (&args.workflow, target) {
+        (None, None) => Session::to_undo(root, args.run.as_deref(), target, &offline, out)?,
+        _ => Session::at(root, target, &offline, out)?,
     };
-    out.answer(
-        Exit::Complete,
-        || text(&report, &linked, args),
-        || {
-            let mut listed = in_words(&report, LISTED);
-            let linked = linked.iter().map(|(pack, report)| {
-                let mut one = in_words(report, LISTED);
-                if let Some(map) = one.as_object_mut() {
-                    map.insert("pack".into(), pack.as_str().into());
-                }
-                one
-            });
-            let linked: Vec<Value> = linked.collect();
-            if let Some(map) = listed.as_object_mut() {
-                if !linked.is_empty() {
-                    map.insert("linked".into(), linked.into());
-                }
-                if args.plan {
-                    map.insert("plan".into(), true.into());
-                }
-            }
-            listed
-        },
-    )
+    let what = match (&args.workflow, &args.run, &args.target) {
+        (Some(id), ..) => Undo::Resource(id.clone()),
+        (None, None, Some(target)) => Undo::Run(Some(last_pushed(&session.project, target)?)),
+        (None, run, _) => Undo::Run(run.clone()),
+    };
+    session.init("undo", out)?;
+    let own = match one(&session, what, args, plan, out) {
+        Err(error) if error.exit == Exit::Usage && args.run.is_none() => {
+            return Err(with_another(error, &session.project));
+        }
+        own => own?,
+    };
+    let linked = Vec::new();
+    Ok(TakenBack { own, linked })
+}
+
+/// Names the last run that there is something to take back of.
+fn with_another(error: CliError, project: &Project) -> CliError {
+    let runs = run::list(project).unwrap_or_default();
+    let can_be = |run: &&RunSummary| {
+        !run.taken_back
+            && !run.resources.is_empty()
+            && run.foreign.is_none()
+            && run.broken.is_none()
+    };
+    match runs.iter().rev().find(can_be) {
+        Some(run) => error.hint(format!(
+            "the last run that changed something is {id}: agentctl undo {id}",
+            id = plain(&run.run_id)
+        )),
+        None => error.hint("no run of this project changed anything that could be taken back"),
+    }
 }
 
 /// One undo; `plan`: only what it would do.
@@ -205,11 +252,12 @@ fn all(
     root: &Path,
     args: &UndoArgs,
     members: &[Member],
+    only_plan: bool,
     out: &Output,
 ) -> Result<Vec<(String, UndoReport)>, CliError> {
     let mut reports: Vec<(String, UndoReport)> = Vec::new();
     for plan in [true, false] {
-        if !plan && args.plan {
+        if !plan && only_plan {
             break;
         }
         reports.clear();
@@ -236,6 +284,39 @@ fn all(
     Ok(reports)
 }
 
+fn told(taken: &TakenBack, args: &UndoArgs, plan: bool, out: &Output) -> Result<Exit, CliError> {
+    out.answer(
+        Exit::Complete,
+        || {
+            let mut text = text(taken, args, plan);
+            if plan && taken.changes() {
+                text.push_str("nothing was changed: without --plan this is done\n");
+            }
+            text
+        },
+        || {
+            let mut listed = in_words(&taken.own, LISTED);
+            let linked = taken.linked.iter().map(|(pack, report)| {
+                let mut one = in_words(report, LISTED);
+                if let Some(map) = one.as_object_mut() {
+                    map.insert("pack".into(), pack.as_str().into());
+                }
+                one
+            });
+            let linked: Vec<Value> = linked.collect();
+            if let Some(map) = listed.as_object_mut() {
+                if !linked.is_empty() {
+                    map.insert("linked".into(), linked.into());
+                }
+                if plan {
+                    map.insert("plan".into(), true.into());
+                }
+            }
+            listed
+        },
+    )
+}
+
 /// The run that pushed to a target last, of those that were not taken back.
 fn last_pushed(project: &Project, target: &str) -> Result<String, CliError> {
     let told = |error: RunError| session::run_error(&error);
@@ -260,29 +341,38 @@ fn last_pushed(project: &Project, target: &str) -> Result<String, CliError> {
     )
 }
 
-fn text(report: &UndoReport, linked: &[(String, UndoReport)], args: &UndoArgs) -> String {
+fn text(taken: &TakenBack, args: &UndoArgs, plan: bool) -> String {
     let mut text = String::new();
-    for (pack, one) in linked {
+    for (pack, one) in &taken.linked {
         text.push_str(&format!("run {} ({}):\n", plain(&one.run_id), plain(pack)));
-        text.push_str(&text_of(one, args));
+        text.push_str(&text_of(one, args, plan));
     }
-    if linked.is_empty() || !report.resources.is_empty() {
-        text.push_str(&text_of(report, args));
-    }
-    if args.plan && (!linked.is_empty() || !report.resources.is_empty()) {
-        text.push_str("nothing was changed: without --plan this is done\n");
+    if taken.linked.is_empty() || !taken.own.resources.is_empty() {
+        text.push_str(&text_of(&taken.own, args, plan));
     }
     text
 }
 
-fn text_of(report: &UndoReport, args: &UndoArgs) -> String {
+fn text_of(report: &UndoReport, args: &UndoArgs, plan: bool) -> String {
     let mut text = String::new();
     for item in &report.resources {
+        // A planned undo shows what it would leave there.
+        let after = item
+            .planned
+            .as_ref()
+            .filter(|_| item.what != UndoneHow::Unchanged);
+        let after = after.and_then(|after| Workflow::from_value(after.content.clone()).ok());
+        if let Some(after) = &after {
+            text.push_str(&look::document(after));
+        }
         text.push_str(&diff_text(&item.difference));
+        if let Some(after) = &after {
+            text.push_str(&look::known(&glance_at(after, Catalog::embedded())));
+        }
         text.push_str(&format!(
             "{}: {}\n",
             style(plain(&item.resource.id)).bold(),
-            how(item, args)
+            how(item, args, plan)
         ));
         if let Some(snapshot) = &item.snapshot {
             text.push_str(&format!(
@@ -308,8 +398,8 @@ fn text_of(report: &UndoReport, args: &UndoArgs) -> String {
     text
 }
 
-fn how(item: &Undone, args: &UndoArgs) -> String {
-    let would = if args.plan { "would be " } else { "" };
+fn how(item: &Undone, args: &UndoArgs, plan: bool) -> String {
+    let would = if plan { "would be " } else { "" };
     let then = match (item.to, &args.workflow) {
         (0, None) => "it was before the run".to_owned(),
         (0, Some(_)) => "it was before the first change that is kept".to_owned(),

@@ -195,6 +195,18 @@ fn push() {
     "#);
 }
 
+/// A new workflow is shown as a tree with what is left to do: the lines of its whole document say no more.
+#[test]
+fn a_push_of_a_new_workflow_is_shown_as_it_would_be() {
+    let project = Project::new();
+    let request = "When a webhook receives an order over 100 EUR, post it to Slack #sales";
+    assert_eq!(project.run(&["build", "--yes", request]).code, 0);
+    let file = format!("workflows/{}", project.workflows().first().unwrap());
+    let list = Reply::text(&json!({"data": [], "nextCursor": null}).to_string());
+    let n8n = Server::new(vec![list]);
+    insta::assert_snapshot!(on(&project, &n8n, &format!("push {file} --dry-run")), @"");
+}
+
 #[test]
 fn n8n() {
     let project = Project::new();

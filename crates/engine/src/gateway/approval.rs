@@ -1,9 +1,9 @@
 //! Approvals: a question about one exact call, with what it would change. The answer counts for the hash that the question
 //! carried, in this run, until the question's time is up, and for one call; no text that a model writes can be one.
 
-use crate::guards::{GuardState, approval_hash, rules};
+use crate::guards::{GuardState, approval_hash};
 use agentctl_base::decision::Decision;
-use agentctl_base::question::{Proposal, Question, QuestionOption};
+use agentctl_base::question::{Glance, Proposal, Question, QuestionOption};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -32,6 +32,7 @@ pub(super) struct Shown {
     pub arguments: Value,
     pub diff: Option<String>,
     pub after: Option<Value>,
+    pub glance: Option<Glance>,
 }
 
 /// What was said so far; an open question is made only when there is somebody to ask. `unasked`: nobody is, and this is what the user
@@ -92,7 +93,8 @@ fn question(
             tool: shown.tool,
             arguments: shown.arguments,
             diff: shown.diff,
-            after: shown.after.filter(|_| ask.rule == rules::LOOK),
+            after: shown.after,
+            glance: shown.glance,
             expires_at: expires.to_string(),
             hidden: None,
         })),

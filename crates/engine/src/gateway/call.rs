@@ -6,7 +6,7 @@ use super::record::shown;
 use super::{CallContext, Gateway, Settled, strict_json};
 use crate::guards::approved;
 use crate::guards::rules::{self, deny};
-use crate::redact::{clean, clean_text, holds_mark};
+use crate::redact::{Redactor, clean, clean_text, holds_mark};
 use crate::store::event::MutationExpectation;
 use crate::store::{Event, SnapshotRef};
 use crate::toolset::{
@@ -15,7 +15,7 @@ use crate::toolset::{
 use agentctl_base::decision::Decision;
 use agentctl_base::foreign::split_foreign;
 use agentctl_base::model::{ToolCall, ToolResult};
-use agentctl_base::question::Question;
+use agentctl_base::question::{Glance, Question};
 use serde_json::{Map, Value, json};
 
 /// One of our own tools, permitted: its toolset, its arguments as an object, and what the policy says.
@@ -354,7 +354,11 @@ impl Gateway {
                 recommended: item.recommended.as_ref(),
             };
             let now = cx.recorder.now();
-            let open = || (self.shown(cx.role, call, act), self.expiry(now));
+            let looks = rule == rules::LOOK;
+            let open = || {
+                let shown = self.shown(cx, call, act, looks);
+                (shown, self.expiry(now))
+            };
             match settle_ask(cx.guards, unasked, now, &ask, open) {
                 Asked::Allowed => approvals.push(rule.clone()),
                 Asked::Refused(decision) => return Verdict::Refuse(decision),
@@ -373,19 +377,49 @@ impl Gateway {
         }
     }
 
-    /// The call as the user is shown it. `call` is what the journal keeps: its secrets are hidden.
-    fn shown(&self, role: &str, call: &ToolCall, act: Option<&dyn Act>) -> Shown {
-        let arguments = serde_json::from_str(&call.arguments)
+    /// The call as the user is shown it. `call` is what the journal keeps: its secrets are hidden. `looks`: with the document that
+    /// it would leave.
+    fn shown(
+        &self,
+        cx: &CallContext<'_>,
+        call: &ToolCall,
+        act: Option<&dyn Act>,
+        looks: bool,
+    ) -> Shown {
+        let arguments: Value = serde_json::from_str(&call.arguments)
             .unwrap_or_else(|_| Value::String(call.arguments.clone()));
         Shown {
-            role: role.to_owned(),
+            role: cx.role.to_owned(),
             tool: call.name.clone(),
-            arguments: clean(&self.redactor, arguments),
             diff: act.and_then(|act| act.diff(&self.redactor)),
             after: act
+                .filter(|_| looks)
                 .and_then(Act::after_it)
                 .map(|after| clean(&self.redactor, after)),
+            glance: act
+                .filter(|_| looks)
+                .and_then(|act| act.glance(&cx.guards.wanted(&arguments)))
+                .map(|glance| cleaned(&self.redactor, glance)),
+            arguments: clean(&self.redactor, arguments),
         }
+    }
+}
+
+/// With its secrets hidden.
+fn cleaned(redactor: &Redactor, glance: Glance) -> Glance {
+    let all = |values: Vec<Value>| -> Vec<Value> {
+        let values = values.into_iter();
+        values.map(|value| clean(redactor, value)).collect()
+    };
+    let texts = |texts: Vec<String>| -> Vec<String> {
+        let texts = texts.iter();
+        texts.map(|text| clean_text(redactor, text)).collect()
+    };
+    Glance {
+        todo: all(glance.todo),
+        findings: all(glance.findings),
+        not_covered: texts(glance.not_covered),
+        notes: texts(glance.notes),
     }
 }
 

@@ -3,10 +3,11 @@
 
 use crate::policy::{Carries, Facts, Grants, Outside, PastCall};
 use crate::store::{Event, Shared};
+use crate::toolset::Wanted;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult};
 use agentctl_base::question::{AnsweredBy, Question};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The key of a run's input under which the user's request stands.
@@ -28,6 +29,10 @@ pub(super) struct RunFacts {
     words: Vec<&'static str>,
     /// Questions that were asked, by id.
     questions: BTreeMap<String, Question>,
+    /// The user's request as it stands in the run's input.
+    request: String,
+    /// The answers to questions that ask for no approval, by topic.
+    answers: Map<String, Value>,
     /// The intents that have no result yet, by step and call.
     open: BTreeMap<(String, String), Open>,
 }
@@ -43,6 +48,8 @@ impl RunFacts {
     pub fn observe(&mut self, event: &Event) {
         match event {
             Event::RunStarted { input, .. } => {
+                let request = input.get(REQUEST).and_then(Value::as_str);
+                request.unwrap_or_default().clone_into(&mut self.request);
                 let keys = [REQUEST].into_iter().chain(self.words.iter().copied());
                 for words in keys.filter_map(|key| input.get(key)?.as_str()) {
                     self.facts.add_words(words);
@@ -58,9 +65,16 @@ impl RunFacts {
                 value,
                 by,
                 ..
-            } if *by != AnsweredBy::Recommended => {
+            } => {
                 if let Some(question) = self.questions.get(question_id) {
-                    for words in typed(question, value) {
+                    if question.approves.is_none() {
+                        self.answers.insert(question.topic.clone(), value.clone());
+                    }
+                    let written = match by {
+                        AnsweredBy::Recommended => Vec::new(),
+                        _ => typed(question, value),
+                    };
+                    for words in written {
                         self.facts.add_words(&words);
                     }
                 }
@@ -109,6 +123,14 @@ impl RunFacts {
 
     pub fn facts(&self) -> &Facts {
         &self.facts
+    }
+
+    pub fn wanted<'a>(&'a self, arguments: &'a Value) -> Wanted<'a> {
+        Wanted {
+            arguments,
+            request: &self.request,
+            answers: &self.answers,
+        }
     }
 }
 

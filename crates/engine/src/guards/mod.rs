@@ -13,6 +13,7 @@ pub(crate) use approvals::approved;
 
 use crate::policy::{Facts, Limits};
 use crate::store::{Event, Shared};
+use crate::toolset::Wanted;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
@@ -262,6 +263,11 @@ impl GuardState {
     /// What the policy's conditions may know of the run.
     pub fn facts(&self) -> &Facts {
         self.facts.facts()
+    }
+
+    /// What the run is to do, in its user's words.
+    pub(crate) fn wanted<'a>(&'a self, arguments: &'a Value) -> Wanted<'a> {
+        self.facts.wanted(arguments)
     }
 
     /// The scope in force; None before the first one is given.

@@ -191,7 +191,7 @@ impl Driver<'_> {
         };
         let got = questions::find(question, given, self.answering.yes, asker, &mut notes);
         for note in notes {
-            self.recorder.observer.note(&note);
+            self.recorder.observer.mistake(&note);
         }
         if let Got::Answer(value, by) = &got {
             self.record(

@@ -67,6 +67,10 @@ pub trait Observer: Send {
     fn text(&mut self, _delta: &str, _spoken: bool) {}
     /// Something the user should know that is no part of the run (a healed journal, an archived run).
     fn note(&mut self, _text: &str) {}
+    /// Something that the user did and that came to nothing, as an answer that does not fit: told however little is wanted.
+    fn mistake(&mut self, text: &str) {
+        self.note(text);
+    }
 }
 
 /// An observer that does not look.

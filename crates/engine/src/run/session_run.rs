@@ -124,6 +124,10 @@ impl Observer for Told<'_> {
         let mut observer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         observer.note(text);
     }
+    fn mistake(&mut self, text: &str) {
+        let mut observer = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        observer.mistake(text);
+    }
 }
 
 /// A result that no journal holds.

@@ -52,6 +52,9 @@ pub struct Undone {
     /// What this undo changed.
     #[serde(flatten)]
     pub difference: Difference,
+    /// The document as it would be, of an undo that is only planned; None: there would be none.
+    #[serde(skip)]
+    pub planned: Option<Document>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -420,6 +423,7 @@ impl Driver<'_> {
             to: plan.to,
             snapshot: kept,
             difference: resources.difference(redactor, now, wanted),
+            planned: None,
             resource,
         })
     }

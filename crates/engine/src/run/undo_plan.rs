@@ -31,6 +31,7 @@ impl Driver<'_> {
                 to: plan.to,
                 snapshot: None,
                 difference: self.resources.difference(redactor, now, wanted),
+                planned: wanted.cloned(),
             }
         };
         UndoReport {

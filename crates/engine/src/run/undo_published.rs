@@ -27,7 +27,7 @@ impl Driver<'_> {
             let asker = self.asker.as_deref_mut();
             let got = questions::find(&question, None, false, asker, &mut notes);
             for note in notes {
-                self.recorder.observer.note(&note);
+                self.recorder.observer.mistake(&note);
             }
             let (kind, id) = (self.resources.kind(), &plan.id);
             let (value, by) = match got {
@@ -105,6 +105,7 @@ impl Driver<'_> {
             approves: None,
             proposal: Some(Box::new(Proposal {
                 after: None,
+                glance: None,
                 rule: "guard.publish".to_owned(),
                 role: USER.to_owned(),
                 tool: STEP.to_owned(),

@@ -12,7 +12,7 @@ use crate::vocabulary::Capability;
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::ToolSpec;
-use agentctl_base::question::Question;
+use agentctl_base::question::{Glance, Question};
 use agentctl_mcp::serve::Hints;
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -270,6 +270,15 @@ pub struct Keep {
     pub text: String,
 }
 
+/// What a run is to do, in its user's words, and the call that is about to do it.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    pub arguments: &'a Value,
+    pub request: &'a str,
+    /// The answers to its questions, by topic.
+    pub answers: &'a Map<String, Value>,
+}
+
 /// What is done when everything allows it, in this order: `before`, the snapshot, the intent in the journal, `perform`, the result in
 /// the journal, `after`.
 pub trait Act: Send + Sync {
@@ -284,6 +293,10 @@ pub trait Act: Send + Sync {
     }
     /// The whole document as it would be after it, with its secrets; None: there is none to look at.
     fn after_it(&self) -> Option<Value> {
+        None
+    }
+    /// What there is to know of that document before it is written; None: nothing is known.
+    fn glance(&self, _wanted: &Wanted<'_>) -> Option<Glance> {
         None
     }
     /// The state before, when it is about to be changed.

@@ -9,7 +9,7 @@ mod resource;
 
 pub use call::{
     Act, Answer, Arguments, Change, Cx, Fault, Head, Keep, Parsed, Performed, Plan, Planning, Read,
-    Recorder, Reserved, Settling, Touches,
+    Recorder, Reserved, Settling, Touches, Wanted,
 };
 pub use content::{
     Outcome, PAGE_BYTES, Page, backend_failure, error_content, is_unreachable, page, text_page,

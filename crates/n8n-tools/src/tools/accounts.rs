@@ -283,6 +283,7 @@ fn account_question(
         approves: Some(hash),
         proposal: Some(Box::new(Proposal {
             after: None,
+            glance: None,
             rule: guards::ACCOUNT.to_owned(),
             role: role.to_owned(),
             tool: tool.to_owned(),

@@ -15,13 +15,14 @@ use crate::noted::{CreateMark, Noted};
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
+use agentctl_base::question::Glance;
 use agentctl_engine::guards::rules::REPEAT;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::{Change as Changed, MutationExpectation};
 use agentctl_engine::toolset::{
     Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Reserved, Touches,
-    backend_failure,
+    Wanted, backend_failure,
 };
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::hash::graph_hash;
@@ -211,6 +212,9 @@ impl Act for Create {
     }
     fn after_it(&self) -> Option<Value> {
         Some(self.after.to_value())
+    }
+    fn glance(&self, wanted: &Wanted<'_>) -> Option<Glance> {
+        Some(self.n8n.glance(wanted, None, &self.after))
     }
     fn before(&mut self, _: &Decision, _: bool) -> Result<Result<(), Decision>, Fault> {
         match &self.id {

@@ -23,6 +23,7 @@ mod get_node;
 mod get_node_parameter;
 mod get_template;
 mod get_workflow;
+mod glance;
 mod list_executions;
 mod list_versions;
 mod list_workflows;
@@ -52,6 +53,7 @@ mod validate_half;
 mod validate_workflow;
 
 pub use activate_workflow::Published;
+pub use glance::glance_at;
 pub use memory::{ACCOUNTS, CASES, LET_ACT, N8nMemory, TEST_HOSTS, Validation, WORKFLOW, memory};
 pub use n8n::N8n;
 pub use push::Push;

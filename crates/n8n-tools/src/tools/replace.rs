@@ -12,11 +12,12 @@ use crate::guards;
 use crate::noted::{BaseHow, Counted, Noted};
 use agentctl_base::BoxFuture;
 use agentctl_base::decision::Decision;
+use agentctl_base::question::Glance;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::store::SnapshotRef;
 use agentctl_engine::store::event::{Change, MutationExpectation};
 use agentctl_engine::toolset::{
-    Act, Cx, Fault, Keep, Outcome, Performed, Plan, Planning, Reserved, Touches,
+    Act, Cx, Fault, Keep, Outcome, Performed, Plan, Planning, Reserved, Touches, Wanted,
 };
 use agentctl_n8n::diff::changes;
 use agentctl_n8n::hash::graph_hash;
@@ -69,6 +70,10 @@ impl Act for Replace {
     }
     fn after_it(&self) -> Option<Value> {
         Some(self.after.to_value())
+    }
+    fn glance(&self, wanted: &Wanted<'_>) -> Option<Glance> {
+        let before = Some(&self.before.workflow);
+        Some(self.n8n.glance(wanted, before, &self.after))
     }
     fn keep(&self) -> Option<Keep> {
         Some(Keep {

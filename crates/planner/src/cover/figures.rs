@@ -47,6 +47,44 @@ pub(super) fn figures(m: &Masked) -> Vec<Figure> {
     found
 }
 
+/// The times of day that a text names, outside its quotes and addresses: what stands before each, and the numbers that hold it.
+pub(super) fn clocks(m: &Masked) -> Vec<(String, Vec<Figure>)> {
+    let open = m.open(&m.open(&m.text));
+    let text = rx(r"§[a-z]\d+§").replace_all(&open, " § ").into_owned();
+    let clock = rx(r"(?i)\b(\d{1,2})(?:[:.h](\d{2}))?\s*(am|pm|uhr)\b|\b(\d{1,2}):(\d{2})\b");
+    let mut found = Vec::new();
+    for c in clock.captures_iter(&text) {
+        let number = |i: usize| c.get(i).and_then(|n| n.as_str().parse::<u32>().ok());
+        let (Some(whole), Some(hour)) = (c.get(0), number(1).or(number(4))) else {
+            continue;
+        };
+        let minute = number(2).or(number(5)).unwrap_or(0);
+        let late = c
+            .get(3)
+            .is_some_and(|half| half.as_str().eq_ignore_ascii_case("pm"));
+        let hours = match late {
+            true => vec![f64::from(hour % 12 + 12)],
+            false => vec![f64::from(hour), f64::from(hour % 12)],
+        };
+        let part = |forms: Vec<f64>| Figure {
+            said: whole.as_str().to_owned(),
+            forms,
+            time: false,
+        };
+        let mut parts = Vec::new();
+        // Midnight, and the full hour, are what stands there without a number.
+        if hour % 24 != 0 {
+            parts.push(part(hours));
+        }
+        if minute != 0 {
+            parts.push(part(vec![f64::from(minute)]));
+        }
+        let before = text.get(..whole.start()).unwrap_or_default();
+        found.push((before.to_owned(), parts));
+    }
+    found
+}
+
 /// `1,000`, `1.000,50`, `12.5`: every reading of a number.
 fn numbers(said: &str) -> Vec<f64> {
     let mut readings = Vec::new();

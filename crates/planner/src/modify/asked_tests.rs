@@ -291,3 +291,59 @@ fn changes_of_support() {
     ];
     insta::assert_snapshot!(snapshot(&support(), &requests));
 }
+
+/// What a change says of a time of day is done, beside what else it says, and the days stay.
+#[test]
+fn a_time_of_day_is_changed_and_nothing_else_of_the_schedule() {
+    let made = |requests: &[&str]| {
+        let told: Vec<String> = requests.iter().map(|r| told(&revenue(), r)).collect();
+        told.join("\n")
+    };
+    for request in [
+        "at 10:00, not 9:00",
+        "and at 10:00 instead of 9:00",
+        "Mail it to boss@x.com instead of finance@x.com and at 10:00 instead of 9:00",
+        "Schick es um 10:00 statt um 9:00",
+    ] {
+        let told = made(&[request]);
+        let rule = r#"{"field":"weeks","triggerAtDay":[1],"triggerAtHour":10"#;
+        assert!(told.contains(rule), "{request}: {told}");
+        assert!(!told.contains("not understood"), "{request}: {told}");
+    }
+    let both =
+        made(&["Mail it to boss@x.com instead of finance@x.com and at 10:00 instead of 9:00"]);
+    assert!(both.contains("boss@x.com"), "{both}");
+}
+
+/// A time of day that no step which was changed holds is no change that was done.
+#[test]
+fn a_time_of_day_that_is_not_set_is_named() {
+    let answer = modify(
+        &sync_without_time(),
+        "Post it to #orders instead of #tickets, at 10:00",
+        Catalog::embedded(),
+    );
+    let open = answer.unread.join(" ");
+    assert!(open.contains("10:00"), "{:?}", answer);
+}
+
+fn sync_without_time() -> Workflow {
+    chain(
+        "Tickets",
+        &[
+            (
+                "New ticket",
+                "n8n-nodes-base.webhook",
+                2.0,
+                json!({"path": "tickets", "httpMethod": "POST", "options": {}}),
+            ),
+            (
+                "Tell them",
+                "n8n-nodes-base.slack",
+                2.3,
+                json!({"resource": "message", "operation": "post", "select": "channel",
+                    "channelId": {"__rl": true, "mode": "name", "value": "#tickets"}, "text": "new", "otherOptions": {}}),
+            ),
+        ],
+    )
+}

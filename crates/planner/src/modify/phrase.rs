@@ -17,6 +17,10 @@ const AS_NOW: &str = r"\b(?:as|like) (?:today|now|before|it (?:does|is) (?:now|t
 pub(super) fn read_request(request: &str, names: &[&str], is_one: &dyn Fn(&str) -> bool) -> Asked {
     let mut asked = Asked::default();
     for sentence in sentences(request, names) {
+        // What stands before it was said elsewhere: "and at 10:00 instead of 9:00".
+        let sentence = rx(r"(?i)^(?:and|und|y|et)\s+")
+            .replace(&sentence, "")
+            .into_owned();
         if is_one(&sentence) {
             asked.changes.push(sentence);
             continue;
@@ -129,6 +133,9 @@ fn sentences(text: &str, names: &[&str]) -> Vec<String> {
 /// Verbs that start a change of its own.
 const STARTS: &str = r"(?i)^(?:please |bitte |also |then |additionally |in addition |zusätzlich |außerdem |además |en plus |por favor |s'il te plaît )*(?:change|set|switch|replace|swap|exchange|use|keep|throw|get rid|take|cut|trim|shorten|cap|lift|bump|run|push|publish|translate|summari[sz]e|filter|sort|dedupe|deduplicate|wait|pause|create|upload|forward|schedule|start|connect|ask|mail|ping|drop|extend|shift|hang|attach|lass|kürze?|begrenz|erhöhe?|senke?|reduzier|wirf|schalt|deaktivier|aktivier|verschieb|tauche?|behalt|starte|hänge?|erstell|melde|benachrichtig|warte|filter|leg|gib|mach|führe|aumenta|sube|baja|reduce|limita|renombra|desactiva|activa|crea|publica|notifica|avisa|espera|filtra|haz|dale|deja|ejecuta|pase|augmente|diminue|baisse|réduis|limite|désactive|active|crée|publie|préviens|attends|filtre|donne|exécute|lance|garde|add|give|remove|delete|drop|rename|move|let|make|send|post|write|notify|increase|decrease|raise|lower|reduce|limit|turn|enable|disable|retry|insert|append|log|save|store|after|before|when|if|only|instead|in batches|in stapeln|en lotes|par lots|update|alert|tell|put|skip|run|ändere|änder|setz|ersetz|tausch|füge?|ergänz|entfern|lösch|benenn|nimm|verwend|nutze|schick|sende|schreib|speicher|wenn|nach|vor|cambia|pon|reemplaza|sustituye|añade|agrega|quita|elimina|usa|envía|manda|guarda|si|cuando|después|antes|remplace|ajoute|supprime|enlève|utilise|envoie|écris|enregistre|quand|après|avant|renomme|modifie|mets)\b";
 
+/// Says what something else is to stand in the place of.
+const IN_PLACE: &str = r"\b(?:instead of|rather than|in place of|statt|anstatt|anstelle|en lugar de|en vez de|au lieu de|à la place de)\b";
+
 /// Clauses of a sentence. "A and B" is cut only where B starts a change of its own.
 fn clauses(sentence: &str, names: &[&str]) -> Vec<String> {
     // a condition and its "everything else" belong together
@@ -180,12 +187,17 @@ fn clauses(sentence: &str, names: &[&str]) -> Vec<String> {
             r"^\S+(?:\s+\S+){0,3}?\s+(?:should|must|shall|gets?|has to|have to|soll(?:en)?|muss|müssen|bekommt|bekommen|erhält|debe|deben|doit|doivent)\b",
             tail,
         ) && !has(r"^(?:which|that|who|it|they|der|die|das|que|qui)\b", tail);
+        // "to #qa instead of #dev and at 10:00 instead of 9:00": each says what is to be in the place of what
+        let next = cut
+            .find(tail)
+            .map_or(tail, |end| tail.get(..end.start()).unwrap_or(tail));
+        let exchanges = has(IN_PLACE, head) && has(IN_PLACE, next);
         if quoted
             || opening
             || goes_on
             || only
             || place
-            || !(rx(STARTS).is_match(tail) || own_subject)
+            || !(rx(STARTS).is_match(tail) || own_subject || exchanges)
         {
             continue;
         }

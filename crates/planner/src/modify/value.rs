@@ -160,12 +160,10 @@ pub(super) fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> boo
     let plain = times::canonical(&clause);
     let clause = plain.text.as_str();
     let mut found: Vec<_> = when::schedules(clause);
-    if found.is_empty()
-        && has(
-            r"\b(?:\w+ times|twice|once|zweimal|dreimal|einmal|\w+ veces|una vez|\w+ fois)\s+(?:a|per|am|pro|al|por|par)\s+(?:day|tag|día|jour)\b|\bat \d|\bum \d|\ba las \d|\bà \d",
-            clause,
-        )
-    {
+    let says_no_day = found.is_empty()
+        && has(r"\bat \d|\bum \d|\ba las \d|\bà \d", clause)
+        && !has(OFTEN, clause);
+    if found.is_empty() && (says_no_day || has(OFTEN, clause)) {
         // times without a day: every day
         found.push(when::Timed {
             rules: vec![ScheduleRule::Days {
@@ -208,7 +206,13 @@ pub(super) fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> boo
             .iter_mut()
             .for_each(|rule| set_clock(rule, hour, minute));
     }
-    let rule = schedule::rule(&rules);
+    let mut rule = schedule::rule(&rules);
+    // Only a time of day: the days stay as they are.
+    if let ([new], true) = (rules.as_slice(), says_no_day)
+        && let Some(kept) = at_another_time(patch.workflow(), &name, new)
+    {
+        rule = kept;
+    }
     let zone = when::zone(clause);
     if let Some(node) = patch.workflow_mut().node_by_name_mut(&name) {
         node.edit_parameters(|p| p.insert("rule".into(), rule));
@@ -223,6 +227,28 @@ pub(super) fn timed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> boo
         settings.insert("timezone".into(), json!(zone));
     }
     true
+}
+
+/// How often a day, in words.
+const OFTEN: &str = r"\b(?:\w+ times|twice|once|zweimal|dreimal|einmal|\w+ veces|una vez|\w+ fois)\s+(?:a|per|am|pro|al|por|par)\s+(?:day|tag|día|jour)\b";
+
+/// The rule of a schedule that fires at one time of day, with another time; None: it has no such time.
+fn at_another_time(workflow: &Workflow, name: &str, new: &ScheduleRule) -> Option<Value> {
+    let ScheduleRule::Days { hour, minute, .. } = new else {
+        return None;
+    };
+    clock_of(workflow, name)?;
+    let node = workflow.node_by_name(name)?;
+    let mut rule = node.parameters()?.get("rule")?.clone();
+    for interval in rule.get_mut("interval")?.as_array_mut()? {
+        let interval = interval.as_object_mut()?;
+        interval.insert("triggerAtHour".into(), json!(hour));
+        match minute {
+            0 => interval.remove("triggerAtMinute"),
+            minute => interval.insert("triggerAtMinute".into(), json!(minute)),
+        };
+    }
+    Some(rule)
 }
 
 /// The time of day at which a schedule fires, when all its rules say the same one.
@@ -257,7 +283,7 @@ fn each_time(clause: &str, chosen: &when::Timed) -> Vec<ScheduleRule> {
         return chosen.rules.clone();
     };
     let new =
-        rx(r"\b(?:instead of|rather than|statt|anstatt|en lugar de|en vez de|au lieu de)\b.*$")
+        rx(r"\b(?:instead of|rather than|not|statt|anstatt|nicht|en lugar de|en vez de|y no|au lieu de|et non|pas)\b.*$")
             .replace(clause, "")
             .into_owned();
     let mut times: Vec<(u32, u32)> = Vec::new();

@@ -15,6 +15,7 @@ use crate::spot::{Kind, tokens};
 use crate::{assemble, explain};
 use agentctl_base::question::Question;
 use indexmap::IndexMap;
+use serde_json::{Map, Value};
 
 /// What the reader may know besides the request.
 #[derive(Debug, Clone, Default)]
@@ -42,6 +43,21 @@ pub fn read(request: &str, cx: &ReadContext) -> Reading {
         reading.questions.clear();
     }
     reading
+}
+
+/// Answers as the reader takes them: text by topic, several as a list in words.
+pub(crate) fn by_topic(answers: &Map<String, Value>) -> IndexMap<String, String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            let items: Vec<&str> = items.iter().filter_map(Value::as_str).collect();
+            items.join(", ")
+        }
+        other => other.to_string(),
+    };
+    let all = answers.iter();
+    all.map(|(topic, value)| (topic.clone(), text(value)))
+        .collect()
 }
 
 pub(crate) const ANSWERS: Table = Table {

@@ -183,6 +183,7 @@ function approval(form, told, asked) {
   const scrolls = { class: "scroll", tabindex: "0", role: "group" };
   if (call.diff) form.append(element("pre", call.diff, { ...scrolls, "aria-label": "What would be changed" }));
   else form.append(element("pre", JSON.stringify(call.arguments ?? {}, null, 2), { ...scrolls, "aria-label": "What would be done" }));
+  form.append(...ahead(call.glance));
   if (!may.includes("approve")) return denied(form, "approve");
   const buttons = element("div", null, { class: "tools" });
   // No button is the form's own: an Enter too many approves nothing.
@@ -194,8 +195,18 @@ function approval(form, told, asked) {
   form.append(buttons);
 }
 
+/// What there is to know of a document before it is written.
+function ahead(glance) {
+  const lines = element("ul");
+  const about = (node, text) => (node ? `[${node}] ${text}` : text);
+  for (const item of glance?.todo ?? []) lines.append(element("li", `left to do: ${item.text ? about(item.node, item.text) : item}`));
+  for (const found of glance?.findings ?? []) lines.append(element("li", `${found.severity}: ${found.code} ${about(found.node, found.message)}`));
+  for (const phrase of glance?.not_covered ?? []) lines.append(element("li", `not covered: ${phrase}`));
+  return lines.children.length ? [lines] : [];
+}
+
 function answer(form, told, asked) {
-  const several = asked.schema?.type === "array";
+  const several = [asked.schema?.type].flat().includes("array");
   const options = asked.options ?? [];
   const choices = element("fieldset");
   const legend = element("legend", several ? "Any of these" : "One of these");

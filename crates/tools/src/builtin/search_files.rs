@@ -36,7 +36,7 @@ pub(super) fn is_folder(named: &str) -> bool {
     let parts: Vec<&str> = named.split('/').collect();
     let plain =
         |part: &&str| !part.is_empty() && !part.starts_with('.') && !part.contains(['\\', '\0']);
-    parts.iter().all(|part| plain(part)) && parts.first() != Some(&"memory")
+    parts.iter().all(plain) && parts.first() != Some(&"memory")
 }
 
 pub(super) fn search(args: &Map<String, Value>, root: &Path, folder: &str) -> Answered {

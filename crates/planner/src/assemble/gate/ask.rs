@@ -10,6 +10,7 @@ use crate::lexicon;
 use crate::plan::{Does, Role, Step, Trigger, Verb};
 use crate::spot::Kind;
 use agentctl_base::question::{Question, QuestionOption};
+use serde_json::{Value, json};
 use std::ops::Range;
 
 pub(super) const QUESTIONS: Table = Table {
@@ -20,7 +21,7 @@ pub(super) const QUESTIONS: Table = Table {
 pub(super) const SYSTEMS: Table = Table {
     file: "gate/systems.tsv",
     text: include_str!("../../../knowledge/gate/systems.tsv"),
-    columns: 8,
+    columns: 9,
 };
 /// The most questions that are asked at once.
 const MOST: usize = 6;
@@ -269,7 +270,7 @@ impl Gaps<'_, '_> {
     fn systems(&mut self) {
         let language = column(self.reading.chart.language);
         for cells in SYSTEMS.rows() {
-            let [topic, tags, concepts, services, texts @ ..] = cells.as_slice() else {
+            let [topic, tags, concepts, services, many, texts @ ..] = cells.as_slice() else {
                 continue;
             };
             let concepts: Vec<String> = concepts.split(',').map(|c| format!("n:{c}")).collect();
@@ -290,8 +291,13 @@ impl Gaps<'_, '_> {
             };
             let options = services.split(',').filter_map(lexicon::service);
             let options = options.map(|s| QuestionOption::new(s.label.as_str(), s.label.as_str()));
-            let options = options.collect();
+            let options: Vec<QuestionOption> = options.collect();
+            let schema = (*many == "several").then(|| any_of(&options));
+            let asked = self.out.len();
             self.push(topic, (*text).to_owned(), options);
+            if let (Some(question), Some(schema)) = (self.out.get_mut(asked), schema) {
+                question.schema = schema;
+            }
         }
     }
 
@@ -402,6 +408,14 @@ impl Gaps<'_, '_> {
             .or_else(clause)
             .unwrap_or_default()
     }
+}
+
+/// The answer to a question of which several options may be taken, and others in the user's own words: a list, or one text.
+fn any_of(options: &[QuestionOption]) -> Value {
+    let values: Vec<&Value> = options.iter().map(|option| &option.value).collect();
+    let text = json!({"type": "string", "minLength": 1});
+    json!({"type": ["array", "string"], "minLength": 1, "minItems": 1, "uniqueItems": true,
+        "items": {"anyOf": [{"enum": values}, text]}})
 }
 
 /// Whether the question about a kind of systems is asked for a concept.

@@ -1,0 +1,245 @@
+//! What there is to know of a document before it is written, whoever made it: what only the user can do afterwards, what was decided,
+//! and what of the request is not in it. What the planner knows of its own document counts only as far as this is it.
+
+use crate::account::Account;
+use crate::plan::Todo;
+use crate::read::{self, ReadContext};
+use crate::{compile, draft, explain, extend, gate, modify, wish};
+use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::{Node, Workflow, edit, needs};
+use indexmap::IndexMap;
+use serde_json::{Map, Value};
+
+/// A look at a document that is about to be written.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Glance {
+    pub todo: Vec<Todo>,
+    /// What was assumed or decided, in the request's language.
+    pub notes: Vec<String>,
+    /// The phrases of the request, and of what was wanted otherwise, that nothing in the document answers for.
+    pub not_covered: Vec<String>,
+}
+
+/// The document, with what the planner itself would say of it.
+struct Own {
+    document: Workflow,
+    todo: Vec<Todo>,
+    notes: Vec<String>,
+    account: Account,
+}
+
+/// `before`: the workflow as it is; None: `after` is a new one. `answers`: to the run's questions, by topic.
+pub fn glance(
+    request: &str,
+    answers: &Map<String, Value>,
+    before: Option<&Workflow>,
+    after: &Workflow,
+    catalog: &Catalog,
+) -> Glance {
+    let answers = read::by_topic(answers);
+    let (request, wishes) = wish::parted(request);
+    let about = |wanted: bool| {
+        let of = |(topic, _): &(&String, &String)| wish::is_about_wish(topic) == wanted;
+        let all = answers.iter().filter(of);
+        all.map(|(topic, answer)| (topic.clone(), answer.clone()))
+            .collect::<IndexMap<_, _>>()
+    };
+    let (of_request, of_wishes) = (about(false), about(true));
+    let proposals: Vec<Own> = match before {
+        None => vec![made(request, &of_request, catalog)],
+        Some(before) => changed(before, request, &of_request, catalog),
+    };
+    let found = proposals.into_iter().find_map(|own| {
+        let Own {
+            document,
+            todo,
+            notes,
+            account,
+        } = own;
+        let wished = wish::applied(document, &wishes, &of_wishes, catalog);
+        is_same(&wished.workflow, after).then(|| {
+            let mut account = account;
+            account.add(wished.account.clone());
+            let notes = notes.into_iter().chain(wished.notes.clone()).collect();
+            (wished.left(todo), notes, account.missing)
+        })
+    });
+    let (todo, notes, not_covered) = match found {
+        Some(own) => own,
+        // Whose it is says more of what was done to the old one for a wish.
+        None if !wishes.is_empty() => Default::default(),
+        None => (
+            Vec::new(),
+            Vec::new(),
+            held(request, &of_request, before, after),
+        ),
+    };
+    Glance {
+        todo: attached(todo, after, catalog),
+        notes,
+        not_covered,
+    }
+}
+
+fn made(request: &str, answers: &IndexMap<String, String>, catalog: &Catalog) -> Own {
+    let known = ReadContext {
+        answers: answers.clone(),
+    };
+    let reading = read::read(request, &known);
+    let built = compile::compile(&reading.plan, catalog);
+    let account = draft::account_of(request, &known, &reading, &built);
+    let mut notes = reading.notes;
+    let new = |note: &String| !notes.contains(note);
+    let more: Vec<String> = built.notes.into_iter().filter(new).collect();
+    notes.extend(more);
+    Own {
+        document: built.workflow,
+        todo: built.todo,
+        notes,
+        account,
+    }
+}
+
+/// As a change of what the user named, and as a plan that is laid over what is there.
+fn changed(
+    before: &Workflow,
+    request: &str,
+    answers: &IndexMap<String, String>,
+    catalog: &Catalog,
+) -> Vec<Own> {
+    let asked = read::with_answers(request, answers);
+    let named = modify::modify(before, &asked, catalog);
+    let known = ReadContext {
+        answers: answers.clone(),
+    };
+    let plan = read::read(request, &known).plan;
+    let compiled = compile::compile(&plan, catalog);
+    let mut laid = extend::extend(before, &compiled.workflow);
+    laid.todo = compiled.todo;
+    laid.notes.extend(compiled.notes);
+    laid.language = plan.language;
+    let own = |change: modify::Modification| {
+        let mut next = 0;
+        let mut new_id = || {
+            next += 1;
+            format!("new-{next}")
+        };
+        let document = edit::apply(before, &change.ops, &mut new_id).ok()?;
+        Some(Own {
+            document,
+            account: draft::account_of_change(request, answers, before, &change),
+            todo: change.todo,
+            notes: change.notes,
+        })
+    };
+    [named, laid].into_iter().filter_map(own).collect()
+}
+
+/// What nothing in a document of somebody else's answers for.
+fn held(
+    request: &str,
+    answers: &IndexMap<String, String>,
+    before: Option<&Workflow>,
+    after: &Workflow,
+) -> Vec<String> {
+    let language = explain::language(request);
+    let versions: Vec<&Workflow> = before.into_iter().chain([after]).collect();
+    gate::judge(request, answers, language, &versions, before.is_some(), &[]).missing
+}
+
+/// Whether the nodes are the same in name, type and parameters: ids, places and credentials are the program's.
+fn is_same(own: &Workflow, after: &Workflow) -> bool {
+    let alike = |node: &Node| {
+        let other = after.node_by_name(node.name());
+        other.is_some_and(|other| {
+            other.node_type() == node.node_type() && other.parameters() == node.parameters()
+        })
+    };
+    own.nodes.len() == after.nodes.len() && own.nodes.iter().all(alike)
+}
+
+/// What only the user can do about a workflow, as far as it says so itself.
+pub fn lacking(workflow: &Workflow, catalog: &Catalog) -> Vec<Todo> {
+    attached(Vec::new(), workflow, catalog)
+}
+
+/// Credentials as they are: those that the document has need nothing, and those that it lacks are named.
+fn attached(mut todo: Vec<Todo>, after: &Workflow, catalog: &Catalog) -> Vec<Todo> {
+    let open = needs::all_needs(after, catalog);
+    let open: Vec<_> = open.into_iter().filter(|need| need.id.is_none()).collect();
+    let lacks = |node: &str| open.iter().any(|need| need.node == node);
+    todo.retain(|item| item.kind != "credential" || lacks(&item.node));
+    for need in &open {
+        let told = |item: &Todo| item.kind == "credential" && item.node == need.node;
+        if todo.iter().any(told) {
+            continue;
+        }
+        let label = catalog.credential_label(&need.credential_type);
+        todo.push(Todo {
+            kind: "credential".into(),
+            node: need.node.clone(),
+            text: format!(
+                "connect a credential: {}",
+                label.unwrap_or(&need.credential_type)
+            ),
+        });
+    }
+    todo
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAILY: &str = "Every day at 9:00 post the open Jira bugs to Slack #dev";
+
+    fn built(request: &str) -> Workflow {
+        draft::of_request(request, IndexMap::new(), Catalog::embedded())
+            .workflow
+            .unwrap()
+    }
+
+    fn seen(request: &str, before: Option<&Workflow>, after: &Workflow) -> Glance {
+        glance(request, &Map::new(), before, after, Catalog::embedded())
+    }
+
+    #[test]
+    fn all_that_is_left_to_do_of_a_new_workflow_is_seen() {
+        let form = "When a form is submitted, create a Jira issue";
+        let draft = draft::of_request(form, IndexMap::new(), Catalog::embedded());
+        let seen = seen(form, None, &draft.workflow.unwrap());
+        assert_eq!(seen.todo, draft.todo);
+        assert!(
+            seen.todo.iter().any(|t| t.kind != "credential"),
+            "{:?}",
+            seen.todo
+        );
+        assert_eq!(seen.not_covered, [""; 0]);
+    }
+
+    #[test]
+    fn what_a_change_leaves_out_is_seen() {
+        let before = built(DAILY);
+        let change = "post to #x instead of #dev and frobnicate the wombats";
+        let none = IndexMap::new();
+        let draft = draft::of_change(&before, change, &none, Catalog::embedded());
+        let mut id = || "new".to_owned();
+        let after = edit::apply(&before, &draft.ops, &mut id).unwrap();
+        let seen = seen(change, Some(&before), &after);
+        assert!(seen.not_covered.join(" ").contains("wombats"), "{seen:?}");
+    }
+
+    #[test]
+    fn a_document_of_somebody_elses_is_held_against_the_request() {
+        let other = built("Every day at 9:00 post hello to Slack #dev");
+        let seen = seen(DAILY, None, &other);
+        assert!(seen.not_covered.join(" ").contains("Jira"), "{seen:?}");
+        let credentials = seen.todo.iter().filter(|t| t.kind == "credential");
+        assert_eq!(
+            (credentials.count(), seen.todo.len()),
+            (1, 1),
+            "{:?}",
+            seen.todo
+        );
+    }
+}
