@@ -3,17 +3,11 @@
 use agentctl_base::decision::Decision;
 use agentctl_engine::policy::Policy;
 use agentctl_n8n_tools::capability as can;
-use agentctl_n8n_tools::vocabulary;
 use proptest::prelude::*;
 use serde_json::Map;
 
 fn built_in() -> Policy {
-    Policy::load(
-        include_str!("../../agents/policy.yaml"),
-        "agents/policy.yaml",
-        vocabulary::n8n(),
-    )
-    .unwrap_or_else(|p| panic!("{p:?}"))
+    super::built_in().unwrap_or_else(|p| panic!("{p}")).policy
 }
 
 fn word(decision: &Decision) -> &'static str {

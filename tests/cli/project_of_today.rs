@@ -218,15 +218,13 @@ fn the_stopped_run_goes_on_with_its_answers() {
     this folder overrides the built-in pack: agents/policy.yaml
         ✓ source: Shopify (file)
         ✓ recipient: Slack #customers (file)
-    ▶ research
-    ▶ decision
+    ✓ clarification  2 questions answered
+    ✓ research  2 node types: Shopify, Slack, 3 workflows that could be changed
         ✓ decision: build (recommended)
-    ▶ build
-        ✓ shopify-to-slack: made, 3 nodes
-    ▶ validate
-        qa: pass, 0 errors, 2 warnings (cycle 1)
-    ▶ test
-    ▶ complete
+    ✓ decision  a new workflow
+    ✓ build  shopify-to-slack: made, 3 nodes
+    ✓ validate  0 errors, 2 warnings
+    ✓ test  not executed
     --- exit code 9
     "#);
     insta::assert_snapshot!(told(&project, &["runs", "verify", STOPPED]), @"
@@ -264,10 +262,9 @@ fn the_killed_run_is_settled_and_ends() {
     this folder overrides the built-in pack: agents/policy.yaml
     run 20261122-122243-5ead52 waits for an answer; it is kept, `agentctl resume 20261122-122243-5ead52` goes on with it
         ✓ orders: written, 2 nodes
-    ▶ validate
-        qa: pass, 0 errors, 1 warning (cycle 1)
-    ▶ test
-    ▶ complete
+    ✓ build  orders: written, 2 nodes
+    ✓ validate  0 errors, 1 warning
+    ✓ test  not executed
     --- exit code 0
     "#);
     // What was written before it was killed is not written again.

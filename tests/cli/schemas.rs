@@ -111,7 +111,7 @@ fn what_a_check_of_the_server_prints_fits() {
     let project = Project::new();
     project.write(
         "agentctl.toml",
-        "[serve]\npacks = [\"n8n-copilot\"]\nper_minute = 60\n[serve.mcp]\nrole = \"builder\"\n",
+        "[serve]\npacks = [\"n8n-copilot\"]\n[serve.mcp]\nrole = \"builder\"\n",
     );
     let ran = project.run(&["serve", "--check", "--output-format", "json"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);

@@ -182,9 +182,9 @@ fn packs(root: &Path, out: &Output) -> Vec<Check> {
 /// What the real tools of a pack lack here; None: nothing. Search engines are told apart.
 fn lacking(name: &str, pack: &Pack, root: &Path, out: &Output) -> Option<Check> {
     let what = format!("tools of {name}");
-    let made = settings::of_project(root, out)
-        .and_then(|config| declared::made(pack, &config, declared::Means::default()));
-    let tools = match made {
+    // Settings that cannot be read are told once, by what reads them.
+    let config = settings::of_project(root, out).ok()?;
+    let tools = match declared::made(pack, &config, declared::Means::default()) {
         Ok(tools) => tools,
         Err(error) => return (!pack.tools.is_empty()).then(|| failed(&what, error)),
     };

@@ -197,7 +197,8 @@ fn push() {
               [possible values: wipe, publish, credentials]
 
           --dry-run
-              Show the diff, and change nothing
+              Show the workflow as it would be, the diff and what would be left to do, and change
+              nothing
 
     Examples:
       agentctl push workflows/orders.json --dry-run

@@ -276,7 +276,7 @@ fn policy() {
 
     Options:
           --facts <FILE>
-              What the run knows: a JSON object with `request`, `answers`, `calls`, `grants`
+              What the run knows: a JSON object with `request`, `answers`, `calls`, `grants`, `bound`
 
     Example:
       agentctl policy check qa delete_workflow '{"workflow_id":"orders"}'
@@ -417,8 +417,17 @@ fn tools() {
 
     Usage: agentctl tools check [OPTIONS]
 
-    Example:
+    Options:
+          --strict
+              Fail where a file gives cause for a remark; what is missing on this machine is told, and
+              is no fault of a file
+
+    Examples:
       agentctl tools check --pack my-pack
+      agentctl tools check --pack my-pack --strict
+
+    Exit code 0, also with remarks; with --strict 1 where a file gives cause for one. 2: a mistake in a
+    file.
     ");
     insta::assert_snapshot!(help("tools guard"), @r#"
     Read sentences of replies with the calls behind them (JSON lines on stdin), and say of each whether

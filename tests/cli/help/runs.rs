@@ -200,7 +200,8 @@ fn answer() {
               More answers from a JSON file (`-`: stdin)
 
       -y, --yes
-              Take the recommendation of every other question
+              Take the recommendation of every other question; it approves nothing: what waits for a yes
+              or a no waits on
 
           --model <MODEL>
               The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
@@ -433,7 +434,8 @@ fn undo() {
               The n8n that it was pushed to, a target of agentctl.toml; without RUN: the last push to it
 
           --plan
-              Show what would be taken back, and change nothing
+              Look first: show what would be taken back and what would be left to do. On a terminal you
+              then say yes or no; elsewhere nothing is changed
 
           --no-input
               Never ask on the terminal

@@ -93,7 +93,7 @@ fn other_agents() {
         },
         "history": [
           {
-            "messageId": "[RUN]-1",
+            "messageId": "[UUID]",
             "contextId": "[UUID]",
             "taskId": "[RUN]",
             "role": "ROLE_USER",
@@ -107,12 +107,22 @@ fn other_agents() {
       }
     }
     "#);
-    insta::assert_snapshot!(said(&project, "a2a send desk 'I want to submit a request' --context c-1"), @"
-    exit code 0
+    insta::assert_snapshot!(said(&project, "a2a send desk 'I want to submit a request' --context c-1"), @r#"
+    exit code 4
+    What do you need, and how is it done today?
+    {
+      "run_id": "[RUN]",
+      "question": {
+        "id": "reply",
+        "text": "What do you need, and how is it done today?"
+      },
+      "expects": "answer"
+    }
     What do you need, and how is it done today?
     -- stderr --
-    task [RUN] of c-1: completed
-    ");
+    task [RUN] of c-1: waits for an answer
+    answer it: agentctl a2a send desk --task [RUN] TEXT
+    "#);
     insta::assert_snapshot!(said(&project, "a2a send desk --data {"), @"
     exit code 2
     -- stderr --

@@ -178,6 +178,11 @@ fn push() {
     let n8n = Server::new(orders());
     insta::assert_snapshot!(on(&project, &n8n, "push orders.json --dry-run"), @r#"
     exit code 0
+
+    Orders (1 node)
+
+    Begin · manualTrigger
+
     ~ node "Start" renamed "Begin"
 
     @@ -3,7 +3,7 @@
@@ -189,6 +194,8 @@ fn push() {
            "type": "n8n-nodes-base.manualTrigger",
            "typeVersion": 1,
            "position": [
+
+    warning: n8n/no-trigger the workflow starts by hand only; n8n publishes it once it has a trigger such as a schedule or a webhook
     orders.json: would be updated `w1`
     -- stderr --
     n8n: rest (--backend rest)
@@ -204,7 +211,21 @@ fn a_push_of_a_new_workflow_is_shown_as_it_would_be() {
     let file = format!("workflows/{}", project.workflows().first().unwrap());
     let list = Reply::text(&json!({"data": [], "nextCursor": null}).to_string());
     let n8n = Server::new(vec![list]);
-    insta::assert_snapshot!(on(&project, &n8n, &format!("push {file} --dry-run")), @"");
+    insta::assert_snapshot!(on(&project, &n8n, &format!("push {file} --dry-run")), @r#"
+    exit code 0
+
+    Orders over 100 EUR to Slack (3 nodes)
+
+    Webhook · webhook (POST, orders-over-100-eur-to-slack)
+    └─ Only amount > 100 · filter
+       └─ Slack: Send message · slack (message, post, #sales, ={{ JSON.stringify($json.body, null…)
+
+    left to do: [Slack: Send message] connect a credential: Slack API
+    warning: n8n/credential [Slack: Send message] still to connect: Slack API
+    workflows/orders-over-100-eur-to-slack.json: would be created
+    -- stderr --
+    n8n: rest (--backend rest)
+    "#);
 }
 
 #[test]

@@ -180,7 +180,10 @@ fn tools_list_show_and_check() {
     current_user_tools [http, mock] Always call this first to see which tools the current user has in a system. It returns a list that depends on the integrations of this
     run_workflow [n8n, mock] Runs one of the workflows that agent_workflows listed and waits for its end. Call it with the workflow's id and with parameters that fit its
     ");
-    insta::assert_snapshot!(project.said("tools list --pack front-door"), @"exit code 0");
+    insta::assert_snapshot!(project.said("tools list --pack front-door"), @r#"
+    exit code 0
+    hand_over [pack, real] Hands a submitted request to another pack, which drafts what was asked for in a run of its own. Use it when the team's data says so; the
+    "#);
     insta::assert_snapshot!(project.said("tools show ask_jira --pack assistant"), @r#"
     exit code 0
     ask_jira (flow, changes, real)
@@ -188,6 +191,8 @@ fn tools_list_show_and_check() {
     parameters: {"type":"object","properties":{"taskDescription":{"type":"string","description":"What this agent shall do, with everything that it needs to know","minLength":1}},"required":["taskDescription"],"additionalProperties":false}
     bound by the program: tenantID = has(input.tenantId) ? input.tenantId : 'local', userID = has(input.userId) ? input.userId : 'you', locale = has(input.locale) ? input.locale : 'en-US', userPrompt = input.message
     file: built-in packs/assistant/tools/ask_jira/tool.yaml
+
+    # ask_jira The agent for Jira: tickets, comments, transitions, assignees and sprints.  It is the flow `jira` (`agents/sub_agent.flow.yaml`). The main agent says `taskDescription`; tenant, user, language and the user's own words are bound. The agent remembers nothing, so the task has to hold every fact.  **Gives** `{output, data, attachment}`. `data.error` says what kept it: `missing_parameter` (with `parameter`), `no_tools`, `tool_failed`, `timeout`, `refused`, `unknown`.  **Tests.** A flow works only in a run: `agentctl packs test assistant` (`tests/scenarios.yaml`).
     "#);
     insta::assert_snapshot!(project.said("tools show ask_nobody --pack assistant"), @r#"
     exit code 2
@@ -198,8 +203,8 @@ fn tools_list_show_and_check() {
     insta::assert_snapshot!(project.said("tools check --pack assistant"), @"
     exit code 0
     built-in packs/assistant/tools/agent_workflows/tool.yaml: the embedded backend executes no workflows (agentctl doctor says how an n8n is connected), so the real tool cannot be called here
-    built-in packs/assistant/tools/current_user_execute_tool/tool.yaml: INTEGRATION_URL is not set, so the real tool cannot be called here
-    built-in packs/assistant/tools/current_user_tools/tool.yaml: INTEGRATION_URL is not set, so the real tool cannot be called here
+    built-in packs/assistant/tools/current_user_execute_tool/tool.yaml: INTEGRATION_URL, INTEGRATION_USER and INTEGRATION_PASSWORD are not set, so the real tool cannot be called here
+    built-in packs/assistant/tools/current_user_tools/tool.yaml: INTEGRATION_URL, INTEGRATION_USER and INTEGRATION_PASSWORD are not set, so the real tool cannot be called here
     built-in packs/assistant/tools/run_workflow/tool.yaml: the embedded backend executes no workflows (agentctl doctor says how an n8n is connected), so the real tool cannot be called here
     12 tools, 4 remarks
     ");
@@ -273,7 +278,7 @@ fn what_would_be_served() {
     clients:
       local (bearer): all packs; may turn, read, approve, cancel, admin; speaks for itself alone; any number of requests
     -- stderr --
-    tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL is not set)
+    tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL, INTEGRATION_USER and INTEGRATION_PASSWORD are not set)
     tools: agent_workflows, run_workflow answer from mock data (the embedded backend executes no workflows (agentctl doctor says how an n8n is connected))
     "#);
 }
@@ -284,6 +289,8 @@ fn tools_that_are_called_and_found() {
     insta::assert_snapshot!(project.said("tools test --pack assistant"), @"
     exit code 0
     agent_workflows · those that may be run: ok
+    build_workflow · a wish, whole: ok
+    build_workflow · nothing is wished: ok
     current_user_execute_tool · the open tickets: ok
     current_user_execute_tool · a required parameter is not there: ok
     current_user_execute_tool · a tool of another system: ok
@@ -294,7 +301,7 @@ fn tools_that_are_called_and_found() {
     run_workflow · the weekly report of a team: ok
     run_workflow · without what it takes: ok
     run_workflow · one that was not listed: ok
-    11 calls, 0 wrong, 0 left out
+    13 calls, 0 wrong, 0 left out
     ");
     insta::assert_snapshot!(project.said("tools call ask_jira --pack assistant"), @r#"
     exit code 2

@@ -60,10 +60,10 @@ fn agents() {
     error: agents/analyst.md: there is no prompt below the head
     agents/analyst.md:1:1: the head has no "description"
     agents/analyst.md:3:8: model must be opus, sonnet or haiku, not "gigantic"
-    built-in agents/flow.yaml:115:40: the pack has no agent "analyst"
-    built-in agents/flow.yaml:116:48: the pack has no agent "analyst"
-    built-in agents/flow.yaml:120:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:1082:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:117:40: the pack has no agent "analyst"
+    built-in agents/flow.yaml:118:48: the pack has no agent "analyst"
+    built-in agents/flow.yaml:122:51: the pack has no agent "analyst"
+    built-in agents/flow.yaml:1101:18: the pack has no agent "analyst"
     hint: agentctl packs check n8n-builder lists the same; a project file overrides the built-in one of the same name
     "#);
 }
@@ -111,7 +111,7 @@ fn flow() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("flow check"), @"
     exit code 0
-    flow n8n-builder: 59 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
+    flow n8n-builder: 62 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
     ");
     insta::assert_snapshot!(project.said("flow graph"), @r#"
     exit code 0
@@ -149,8 +149,12 @@ fn flow() {
       alone_on --> still_acceptable
       still_acceptable_end(["refused"])
       still_acceptable -- "no" --> still_acceptable_end
+      assess["program calls ask_research<br/>when (has(input.assess) and input.assess == true) or (has(pack.set …"]
+      still_acceptable -- "yes" --> assess
+      assessed["set research_findings<br/>when steps.assess.status == 'done' and has(steps.assess.output.dat …"]
+      assess --> assessed
       searched["researcher calls search_nodes<br/>when !has(state.requirements.plan) and has(state.research_request. …"]
-      still_acceptable -- "yes" --> searched
+      assessed --> searched
       listed["researcher calls list_workflows<br/>when pack.settings.multi_agent and !has(state.requirements.plan) & …"]
       searched --> listed
       research["researcher: research<br/>when pack.settings.multi_agent"]
@@ -237,8 +241,10 @@ fn flow() {
       qa_loop_exhausted --> post_mortem
       qa_loop_end(["blocked"])
       post_mortem --> qa_loop_end
+      weigh["set workflow<br/>when has(state.research_findings.assessment) or steps.assess.stat …"]
+      qa_loop_left --> weigh
       understood{"understood?"}
-      qa_loop_left --> understood
+      weigh --> understood
       understood_end(["draft"])
       understood -- "no" --> understood_end
       covered{"covered?"}

@@ -85,6 +85,8 @@ fn doctor() {
     ✓ project: [PROJECT]
     ✓ trust: the folder overrides nothing
     ✓ pack assistant: 8 agents (0 of this project), 8 skills, flow assistant
+    - tools of assistant: current_user_execute_tool, current_user_tools: INTEGRATION_URL, INTEGRATION_USER and INTEGRATION_PASSWORD are not set
+      hint: until then their mocks answer
     ✓ pack front-door: 6 agents (0 of this project), 8 skills, flow front-door
     ✓ pack n8n-builder: 6 agents (0 of this project), 8 skills, flow n8n-builder
     ✓ pack n8n-copilot: 6 agents (0 of this project), 8 skills, flow n8n-copilot

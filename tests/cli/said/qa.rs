@@ -83,8 +83,8 @@ fn analyze() {
 
     ## Research gaps
 
-    - n8n-nodes-base.filter was used, and no call of the run looked it up [event 63]
-    - n8n-nodes-base.webhook was used, and no call of the run looked it up [event 63]
+    - n8n-nodes-base.filter was used, and no call of the run looked it up [event 65]
+    - n8n-nodes-base.webhook was used, and no call of the run looked it up [event 65]
 
     ## Cost
 
@@ -93,15 +93,15 @@ fn analyze() {
     ## Timeline
 
     - 1 [TIME] the run began
-    - 29 [TIME] stage research
-    - 51 [TIME] stage decision
-    - 58 [TIME] stage build
-    - 63 [TIME] create_workflow changed orders-over-100-eur-to-slack
-    - 72 [TIME] stage validate
-    - 75 [TIME] check: 0 errors
-    - 100 [TIME] stage test
-    - 101 [TIME] stage complete
-    - 102 [TIME] the run ended: checked; not executed
+    - 31 [TIME] stage research
+    - 53 [TIME] stage decision
+    - 60 [TIME] stage build
+    - 65 [TIME] create_workflow changed orders-over-100-eur-to-slack
+    - 74 [TIME] stage validate
+    - 77 [TIME] check: 0 errors
+    - 103 [TIME] stage test
+    - 104 [TIME] stage complete
+    - 105 [TIME] the run ended: checked; not executed
 
     ## Proposed learnings
 

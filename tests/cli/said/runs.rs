@@ -54,14 +54,12 @@ fn build() {
     -- stderr --
     model: offline (no key needed; it reads plain requests and asks about the rest)
     run [RUN] (n8n-builder)
-    ▶ research
-    ▶ decision
-    ▶ build
-        ✓ orders-over-100-eur-to-slack: made, 3 nodes
-    ▶ validate
-        qa: pass, 0 errors, 1 warning (cycle 1)
-    ▶ test
-    ▶ complete
+    ✓ clarification  no questions
+    ✓ research  1 node type: Slack
+    ✓ decision  a new workflow
+    ✓ build  orders-over-100-eur-to-slack: made, 3 nodes
+    ✓ validate  0 errors, 1 warning
+    ✓ test  not executed: the embedded backend cannot execute workflows
     "#);
     insta::assert_snapshot!(project.said("build ''"), @r#"
     exit code 2
@@ -175,14 +173,12 @@ fn answer_and_resume() {
         ✓ detect: the build fails (file)
         ✓ recipient: Slack #dev (file)
         ✓ action: post the name of the build (file)
-    ▶ research
-    ▶ decision
-    ▶ build
-        ✓ github-to-slack: made, 5 nodes
-    ▶ validate
-        qa: pass, 0 errors, 3 warnings (cycle 1)
-    ▶ test
-    ▶ complete
+    ✓ clarification  4 questions answered
+    ✓ research  2 node types: GitHub, Slack
+    ✓ decision  a new workflow
+    ✓ build  github-to-slack: made, 5 nodes
+    ✓ validate  0 errors, 3 warnings
+    ✓ test  not executed: the embedded backend cannot execute workflows
     "#);
 }
 
@@ -228,7 +224,7 @@ fn status_runs_approvals_and_usage() {
     "#);
     insta::assert_snapshot!(project.said("runs verify"), @"
     exit code 0
-    ✓ [RUN]: 103 records, the chain is whole
+    ✓ [RUN]: 106 records, the chain is whole
     ");
     insta::assert_snapshot!(project.said("runs verify no-such-run"), @r#"
     exit code 1
@@ -368,77 +364,78 @@ fn log() {
       19  [TIME]   questions
                      skipped: taken, refine, alone_with, alone_on
       25  [TIME]   still_acceptable: passed
-                     skipped: searched, listed
-      28  [TIME]   research: taken
-      29  [TIME] ▶ research
-      30  [TIME]   research
-      31  [TIME]     asks offline (turn 1)
-      32  [TIME]     answered, wants 2 tool calls
-      33  [TIME]     researcher → list_workflows wanted={4 keys}
+                     skipped: assess, assessed, searched, listed
+      30  [TIME]   research: taken
+      31  [TIME] ▶ research
+      32  [TIME]   research
+      33  [TIME]     asks offline (turn 1)
+      34  [TIME]     answered, wants 2 tool calls
+      35  [TIME]     researcher → list_workflows wanted={4 keys}
                          allowed by researcher: list-workflows
-      34  [TIME]     ✓ list_workflows workflows: 0, total: 0
-      35  [TIME]     researcher → search_nodes query=n8n-nodes-base.slack limit=3
+      36  [TIME]     ✓ list_workflows workflows: 0, total: 0
+      37  [TIME]     researcher → search_nodes query=n8n-nodes-base.slack limit=3
                          allowed by researcher: search-nodes
-      36  [TIME]     ✓ search_nodes nodes: 3
-      37  [TIME]     asks offline (turn 2)
-      38  [TIME]     answered
-      39  [TIME]     researcher wrote research_findings
+      38  [TIME]     ✓ search_nodes nodes: 3
+      39  [TIME]     asks offline (turn 2)
+      40  [TIME]     answered
+      41  [TIME]     researcher wrote research_findings
                      skipped: recipes, named
-      43  [TIME]   nothing_to_change: taken
-      44  [TIME]     program wrote decision
+      45  [TIME]   nothing_to_change: taken
+      46  [TIME]     program wrote decision
                      skipped: chosen_alone, decide, choose, chosen, current
-      50  [TIME]   blueprint: taken
-      51  [TIME] ▶ decision
-      52  [TIME]   blueprint
-      53  [TIME]     asks offline (turn 1)
-      54  [TIME]     answered
-      55  [TIME]     architect wrote blueprint
-      57  [TIME]   build: taken
-      58  [TIME] ▶ build
-      59  [TIME]   build
-      60  [TIME]     asks offline (turn 1)
-      61  [TIME]     answered, wants 1 tool call
-      62  [TIME]     builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
+      52  [TIME]   blueprint: taken
+      53  [TIME] ▶ decision
+      54  [TIME]   blueprint
+      55  [TIME]     asks offline (turn 1)
+      56  [TIME]     answered
+      57  [TIME]     architect wrote blueprint
+      59  [TIME]   build: taken
+      60  [TIME] ▶ build
+      61  [TIME]   build
+      62  [TIME]     asks offline (turn 1)
+      63  [TIME]     answered, wants 1 tool call
+      64  [TIME]     builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
                          allowed by builder: create-workflow
-      63  [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+      65  [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
                          change 1: orders-over-100-eur-to-slack created, 3 nodes
-      64  [TIME]     asks offline (turn 2)
-      65  [TIME]     answered
-      66  [TIME]     builder wrote workflow
+      66  [TIME]     asks offline (turn 2)
+      67  [TIME]     answered
+      68  [TIME]     builder wrote workflow
                      skipped: built_alone
-      69  [TIME]   built: taken
-      70  [TIME]     program wrote workflow
-      71  [TIME]   qa_loop: cycle 1
-      72  [TIME] ▶ validate
-      73  [TIME]   qa_loop[1]/final
-      74  [TIME]     qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
+      71  [TIME]   built: taken
+      72  [TIME]     program wrote workflow
+      73  [TIME]   qa_loop: cycle 1
+      74  [TIME] ▶ validate
+      75  [TIME]   qa_loop[1]/final
+      76  [TIME]     qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
                          allowed by qa: validate-final
-      75  [TIME]     ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
-      77  [TIME]   qa_loop[1]/look
-      78  [TIME]     qa → get_workflow workflow_id=orders-over-100-eur-to-slack view=review
+      77  [TIME]     ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+      79  [TIME]   qa_loop[1]/look
+      80  [TIME]     qa → get_workflow workflow_id=orders-over-100-eur-to-slack view=review
                          allowed by qa: get-workflow
-      79  [TIME]     ✓ get_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, node_count: 3
-      81  [TIME]     program wrote qa_report
-      82  [TIME]   qa_loop[1]/validate: taken
-      83  [TIME]   qa_loop[1]/validate
-      84  [TIME]     asks offline (turn 1)
-      85  [TIME]     answered
-      86  [TIME]     qa wrote qa_report, edit_scope
+      81  [TIME]     ✓ get_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, node_count: 3
+      83  [TIME]     program wrote qa_report
+      84  [TIME]   qa_loop[1]/validate: taken
+      85  [TIME]   qa_loop[1]/validate
+      86  [TIME]     asks offline (turn 1)
+      87  [TIME]     answered
+      88  [TIME]     qa wrote qa_report, edit_scope
                      skipped: qa_loop[1]/judged_alone
-      89  [TIME]   qa_loop[1]/judged: taken
-      90  [TIME]     program wrote qa_report
+      91  [TIME]   qa_loop[1]/judged: taken
+      92  [TIME]     program wrote qa_report
                      skipped: qa_loop[1]/test, qa_loop[1]/test_alone, qa_loop[1]/tried, qa_loop[1]/tried_alone
-      95  [TIME]     program wrote qa_report
+      97  [TIME]     program wrote qa_report
                        qa: pass, 0 errors, 1 warning (cycle 1)
-      96  [TIME]   qa_loop[1]/failed: stopped
-      97  [TIME]   qa_loop: left
-      98  [TIME]   understood: passed
-      99  [TIME]   covered: passed
-     100  [TIME] ▶ test
-     101  [TIME] ▶ complete
-     102  [TIME] complete: checked; not executed (exit code 0)
-     103  [TIME] activation 1 ended: complete
-    run [RUN]: complete; 103 records, 7 model calls, 6 tool calls
+      98  [TIME]   qa_loop[1]/failed: stopped
+      99  [TIME]   qa_loop: left
+                     skipped: weigh
+     101  [TIME]   understood: passed
+     102  [TIME]   covered: passed
+     103  [TIME] ▶ test
+     104  [TIME] ▶ complete
+     105  [TIME] complete: checked; not executed (exit code 0)
+     106  [TIME] activation 1 ended: complete
+    run [RUN]: complete; 106 records, 7 model calls, 6 tool calls
     next: agentctl undo [RUN] --to N puts things as change N left them (1 to 1; 0: as before the run)
     "#);
     insta::assert_snapshot!(project.said("log no-such-run"), @r#"

@@ -57,6 +57,7 @@ fn accept_and_undo() {
     exit code 2
     -- stderr --
     error: there is no change 7 of run [RUN]: it has change 1 only; 0 is the state before the first
+    hint: the last run that changed something is [RUN]: agentctl undo [RUN]
     ");
     insta::assert_snapshot!(project.said("undo --no-input"), @r##"
     exit code 0
