@@ -338,7 +338,7 @@ fn what_is_not_safe_or_not_there_is_not_served() {
     clients:
       a (bearer): all packs; may turn, read; speaks for acme; 600 requests a minute
     -- stderr --
-    tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL is not set)
+    tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL, INTEGRATION_USER and INTEGRATION_PASSWORD are not set)
     tools: agent_workflows, run_workflow answer from mock data (the embedded backend executes no workflows (agentctl doctor says how an n8n is connected))
     "#);
 }

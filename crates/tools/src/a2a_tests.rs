@@ -266,7 +266,10 @@ async fn an_artifact_without_end_and_a_task_without_end_are_cut_off() {
     let (status, content) = called(&large, question()).await;
     assert_eq!(
         (status, &content["error"]),
-        ("unknown", &json!("the answer is larger than 4096 bytes"))
+        (
+            "unknown",
+            &json!("the answer is larger than 4096 bytes; ask whoever runs it")
+        )
     );
     let (late, asked) = desk(true, Some(true), |request| match request.body["method"].as_str() {
         Some("SendMessage") => told("TASK_STATE_WORKING", ""),

@@ -176,15 +176,15 @@ fn refused(engine: &str, status: Option<u64>, mut content: Value) -> Value {
     let why = map.get("error").and_then(Value::as_str).unwrap_or_default();
     let answered = status.map(|status| format!("the server answered with status {status}"));
     let why = match (&answered, status) {
-        (Some(answered), Some(400..)) if why != answered => format!("{answered}: {why}"),
+        (Some(answered), Some(400..)) if !why.starts_with(answered.as_str()) => {
+            format!("{answered}: {why}")
+        }
         _ => why.to_owned(),
     };
     let needs = format!("what {engine} needs stands in its README.md");
     let advice = match status {
         Some(401..=403) => format!("it wants another key, or refuses who asks: {needs}"),
-        Some(429) => {
-            "it was asked too often: wait, or name another engine in AGENTCTL_WEB_SEARCH".to_owned()
-        }
+        Some(429) => "wait, or name another engine in AGENTCTL_WEB_SEARCH".to_owned(),
         Some(500..) => {
             "it is in trouble: try later, or name another engine in AGENTCTL_WEB_SEARCH".to_owned()
         }

@@ -230,7 +230,7 @@ async fn an_engine_that_refuses_or_says_something_else_has_failed() {
     let key =
         "it wants another key, or refuses who asks: what searxng needs stands in its README.md";
     let settings = "check its address and settings: what searxng needs stands in its README.md";
-    let often = "it was asked too often: wait, or name another engine in AGENTCTL_WEB_SEARCH";
+    let often = "wait, or name another engine in AGENTCTL_WEB_SEARCH";
     let trouble = "it is in trouble: try later, or name another engine in AGENTCTL_WEB_SEARCH";
     for (answer, why, advice) in [
         (
@@ -245,7 +245,7 @@ async fn an_engine_that_refuses_or_says_something_else_has_failed() {
         ),
         (
             response("429 Too Many Requests", "", b"slowly"),
-            "the server answered with status 429",
+            "the server answered with status 429; too many calls: it may be asked for again later",
             often,
         ),
         (

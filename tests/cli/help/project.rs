@@ -439,7 +439,8 @@ fn tools() {
       agentctl tools guard < sentences.jsonl
 
     A line in: {"id", "sentence", "evidence": [{"tool", "effect": "reads|changes", "status":
-    "ok|failed|refused|unknown"}]}
+    "ok|failed|refused|unknown", "result" or "error"}]}
+    With "description" or "acts": ["book"] a call says what its tool does where the name does not.
     A line out: {"id", "label": "promise|unsupported_act|contradicts_failure|fine"}
     "#);
 }
