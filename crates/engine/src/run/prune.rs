@@ -62,8 +62,6 @@ pub enum Kept {
     LastChange,
     /// It has the only snapshot of a state to which a run that stays can be taken back.
     Needed,
-    /// It changed a resource after a run that stays.
-    Between,
     /// Not this user's.
     Foreign,
     /// It cannot be read, or lost records.
@@ -122,9 +120,6 @@ fn sorted(project: &Project, terms: PruneTerms) -> Result<Sorted, RunError> {
     }
     keep_last_changes(&mut runs);
     keep_needed(&mut runs);
-    while keep_between(&mut runs) {
-        keep_needed(&mut runs);
-    }
     for why in runs.iter().filter_map(|(_, why)| *why) {
         *kept.entry(why).or_default() += 1;
     }
@@ -144,29 +139,6 @@ fn keep_last_changes(runs: &mut [(OneOf, Option<Kept>)]) {
             }
         }
     }
-}
-
-/// A resource's history loses its beginning and nothing between what stays of it: a gap there would be taken for a change that
-/// somebody else made. Whether this kept another run.
-fn keep_between(runs: &mut [(OneOf, Option<Kept>)]) -> bool {
-    let staying = || runs.iter().filter(|(_, why)| why.is_some());
-    let stay: BTreeSet<&str> = staying().map(|(run, _)| run.run_id.as_str()).collect();
-    let of = staying().flat_map(|(run, _)| run.own().changes.iter());
-    let ids: BTreeSet<&str> = of.map(|changed| changed.change.id()).collect();
-    let mut between = BTreeSet::new();
-    for id in ids {
-        let made = inspect::made(id, runs.iter().map(|(run, _)| run));
-        let kept = made.into_iter().map(|made| made.run_id);
-        between.extend(kept.skip_while(|run_id| !stay.contains(run_id.as_str())));
-    }
-    let mut more = false;
-    for (run, why) in runs.iter_mut() {
-        if why.is_none() && between.contains(&run.run_id) {
-            *why = Some(Kept::Between);
-            more = true;
-        }
-    }
-    more
 }
 
 /// A run that stays is taken back by snapshots: its own, or that of another run where it has none.

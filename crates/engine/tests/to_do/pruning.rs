@@ -3,7 +3,7 @@
 use crate::support::{House, Seen, block_on, calls, good, list_of, request, request_on, says};
 use agentctl_base::model::ModelAnswer;
 use agentctl_engine::run::{
-    AllRuns, By, Kept, PruneTerms, Pruned, RunError, Undo, list, prunable, prune, undo, undo_to,
+    Kept, PruneTerms, Pruned, RunError, Undo, list, prunable, prune, undo, undo_to,
 };
 use agentctl_engine::testkit::journals::write_run;
 use serde_json::json;
@@ -147,38 +147,7 @@ fn a_run_with_the_only_snapshot_of_a_needed_state_stays() {
     fs::write(paths.journal(), lines[..lines.len() - 2].concat()).unwrap();
     fs::remove_file(paths.archived_state()).unwrap();
     let told = pruned(&house, PruneTerms::default(), false).unwrap();
-    let kept = [
-        (Kept::Active, 1),
-        (Kept::Unfinished, 1),
-        (Kept::Needed, 1),
-        (Kept::Between, 1),
-    ];
+    let kept = [(Kept::Active, 1), (Kept::Unfinished, 1), (Kept::Needed, 1)];
     assert_eq!(told.kept, BTreeMap::from(kept));
-    assert_eq!(told.runs, [""; 0]);
-}
-
-/// What stays of a list's history has no gap, which would be told as a change of somebody else's.
-#[test]
-fn a_history_loses_its_beginning_only() {
-    let mut house = House::new(ticking);
-    house.put("old", &list_of("Old", &["a", "b", "c", "d", "e"]));
-    let mut runs = Vec::new();
-    for _ in 0..5 {
-        runs.push(house.start(request_on("old")).run_id);
-    }
-    // The second can go on, so it stays: its end is cut off.
-    let paths = house.project.run(&runs[1]).unwrap();
-    let text = fs::read_to_string(paths.journal()).unwrap();
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    fs::write(paths.journal(), lines[..lines.len() - 2].concat()).unwrap();
-    fs::remove_file(paths.archived_state()).unwrap();
-    assert_eq!(
-        pruned(&house, PruneTerms::default(), true).unwrap().runs,
-        runs[..1]
-    );
-    let resources = house.gateway.resources();
-    let told = AllRuns::look(&house.project).unwrap();
-    let (_, made) = block_on(told.changes(resources, "old")).unwrap();
-    assert_eq!(made.len(), 4);
-    assert!(made.iter().all(|m| m.by != By::Outside), "{made:?}");
+    assert_eq!(told.runs, runs[2..3]);
 }

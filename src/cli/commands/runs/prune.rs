@@ -99,7 +99,6 @@ fn words(why: Kept) -> &'static str {
         Kept::Unfinished => "that can go on",
         Kept::LastChange => "that changed a workflow last",
         Kept::Needed => "whose snapshots are needed to take another one back",
-        Kept::Between => "that changed a workflow after one that stays",
         Kept::Foreign => "that your agentctl did not write",
         Kept::Damaged => "that cannot be read whole",
     }
