@@ -65,7 +65,7 @@ fuzz_target!(|data: &[u8]| {
     let told = fault.as_rpc();
     assert_eq!(Fault::of_rpc(&told).kind, fault.kind, "{told}");
     let _ = Fault::of_status(500, &value).as_status();
-    match Envelope::read(value) {
+    match Envelope::read(value, "http://127.0.0.1:8080/a2a/someone") {
         Ok(envelope) => {
             assert!(!envelope.id.is_empty(), "an envelope without an id");
             assert!(!envelope.metadata.contains_key("callback_url"));
