@@ -221,11 +221,24 @@ fn a_change_of_two_things_does_both() {
         made.contains("#qa") && made.contains("\"triggerAtHour\": 10"),
         "{made}"
     );
+    let again = project.run(&[
+        "build",
+        "--yes",
+        "--workflow",
+        &file,
+        "Post to #sales instead of #qa, at 11:00",
+    ]);
+    assert_eq!(again.code, 0, "{}\n{}", again.stderr, again.stdout);
+    let made = text(&project, &file);
+    assert!(
+        made.contains("#sales") && made.contains("\"triggerAtHour\": 11"),
+        "{made}"
+    );
     // There is no schedule whose time could be another: what is not done is named, and nothing is said to be complete.
     let (project, file) = built();
     let change = "post to #qa instead of #sales, at 10:00";
     let ran = project.run(&["build", "--yes", "--workflow", &file, change]);
-    assert_eq!(ran.code, 4, "{}\n{}", ran.stderr, ran.stdout);
+    assert_eq!(ran.code, 9, "{}\n{}", ran.stderr, ran.stdout);
     assert!(ran.stdout.contains("at 10:00"), "{}", ran.stdout);
 }
 

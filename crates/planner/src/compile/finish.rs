@@ -47,7 +47,27 @@ impl Draft<'_> {
         self.check_parameters();
         self.fill_what_is_missing();
         self.credentials();
+        self.name_todos();
         agentctl_n8n::layout::layout(&mut self.workflow);
+    }
+
+    /// What was said to do of a service or a type is said of its node, where there is one of it.
+    fn name_todos(&mut self) {
+        let nodes = &self.workflow.nodes;
+        for todo in &mut self.todo {
+            if nodes.iter().any(|node| node.name() == todo.node) {
+                continue;
+            }
+            let service = format!("{}:", todo.node);
+            let mut of = nodes.iter().filter(|node| {
+                let (name, node_type) = (node.name(), node.node_type());
+                let types = [node_type, short_type(node_type)];
+                name.starts_with(&service) || types.contains(&todo.node.as_str())
+            });
+            if let (Some(one), None) = (of.next(), of.next()) {
+                todo.node = one.name().to_owned();
+            }
+        }
     }
 
     /// Names of the action nodes that reach out, in order.

@@ -304,15 +304,25 @@ fn a_time_of_day_is_changed_and_nothing_else_of_the_schedule() {
         "and at 10:00 instead of 9:00",
         "Mail it to boss@x.com instead of finance@x.com and at 10:00 instead of 9:00",
         "Schick es um 10:00 statt um 9:00",
+        "Mail it to boss@x.com instead of finance@x.com, at 10:00",
+        "Mail it to boss@x.com instead of finance@x.com at 10:00",
+        "Mail it to boss@x.com instead of finance@x.com, and every Monday at 10:00",
+        "Schick es an boss@x.com statt an finance@x.com, um 10 Uhr",
     ] {
         let told = made(&[request]);
         let rule = r#"{"field":"weeks","triggerAtDay":[1],"triggerAtHour":10"#;
         assert!(told.contains(rule), "{request}: {told}");
         assert!(!told.contains("not understood"), "{request}: {told}");
     }
-    let both =
-        made(&["Mail it to boss@x.com instead of finance@x.com and at 10:00 instead of 9:00"]);
-    assert!(both.contains("boss@x.com"), "{both}");
+    for request in [
+        "Mail it to boss@x.com instead of finance@x.com and at 10:00 instead of 9:00",
+        "Mail it to boss@x.com instead of finance@x.com, at 10:00",
+        "Mail it to boss@x.com instead of finance@x.com at 10:00",
+        "Schick es an boss@x.com statt an finance@x.com, um 10 Uhr",
+    ] {
+        let both = made(&[request]);
+        assert!(both.contains("= \"boss@x.com\""), "{both}");
+    }
 }
 
 /// A time of day that no step which was changed holds is no change that was done.

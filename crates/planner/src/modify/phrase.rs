@@ -136,6 +136,12 @@ const STARTS: &str = r"(?i)^(?:please |bitte |also |then |additionally |in addit
 /// Says what something else is to stand in the place of.
 const IN_PLACE: &str = r"\b(?:instead of|rather than|in place of|statt|anstatt|anstelle|en lugar de|en vez de|au lieu de|à la place de)\b";
 
+/// When it is to run, and nothing else.
+const TIME_ALONE: &str = r"(?i)^(?:(?:every|each|daily|on|jeden?|jede|täglich|am|cada|todos los|chaque|tous les)\b[^,;]{0,30}?\s+)?(?:at|um|a las?|à)\s+\d{1,2}(?:[:.h]\d{2})?\s*(?:am|pm|a\.m\.|p\.m\.|uhr|h|heures?)?$";
+
+/// Speaks of a time itself, or of something new that may have one.
+const TIMED_OR_NEW: &str = r"(?i)\d{1,2}[:h]\d{2}|\b(?:at|um|a las?|à)\s+\d|\b(?:every|each|daily|hourly|weekly|monthly|jed\w+|täglich|cada|todos los|chaque|tous les|{weekday})\b|^(?:also|add|insert|append|create|remind|füge?|ergänz\w*|erstell\w*|añade|agrega|crea|ajoute|crée)\b";
+
 /// Clauses of a sentence. "A and B" is cut only where B starts a change of its own.
 fn clauses(sentence: &str, names: &[&str]) -> Vec<String> {
     // a condition and its "everything else" belong together
@@ -192,12 +198,14 @@ fn clauses(sentence: &str, names: &[&str]) -> Vec<String> {
             .find(tail)
             .map_or(tail, |end| tail.get(..end.start()).unwrap_or(tail));
         let exchanges = has(IN_PLACE, head) && has(IN_PLACE, next);
+        // "post to #qa, at 10:00": what it does, and when
+        let time = has(TIME_ALONE, next) && !has(TIMED_OR_NEW, head);
         if quoted
             || opening
             || goes_on
             || only
             || place
-            || !(rx(STARTS).is_match(tail) || own_subject || exchanges)
+            || !(rx(STARTS).is_match(tail) || own_subject || exchanges || time)
         {
             continue;
         }
