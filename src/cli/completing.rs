@@ -1,12 +1,14 @@
-//! What can be typed next, for a shell that asks: run ids, workflow files, finding codes, packs, node types. Which values an
+//! What can be typed next, for a shell that asks: run ids, workflow files, finding codes, packs, node types, schemas, learnings, roles. Which values an
 //! argument takes is told by the name of its value in the help. It reads names only, believes no file, and never fails: where
 //! nothing can be read, nothing is proposed.
 
 use super::Cli;
+use super::commands::{runs::list, schema};
 use super::plain::plain;
 use super::project;
 use super::timeline::outcome;
 use agentctl_engine::run;
+use agentctl_knowledge::Learnings;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_qa::rules;
 use clap::builder::StyledStr;
@@ -69,8 +71,17 @@ fn with_values(command: Command, root: &Path) -> Command {
 
 /// What the argument takes, by the name that its value has in the help.
 fn values(arg: &Arg, root: &Path) -> Option<Values> {
+    // What has a list of its own is completed by it.
+    if !arg.get_possible_values().is_empty() {
+        return None;
+    }
     let list = match arg.get_value_names()?.first()?.as_str() {
-        "RUN" => runs,
+        // A run that is served is a task, by the same id.
+        "RUN" | "TASK" => runs,
+        "STATUS" => standings,
+        "SCHEMA" => schemas,
+        "ENTRY" => learnings,
+        "ROLE" => roles,
         "FILE|ID" | "ID|FILE" | "WORKFLOW" => files,
         "CODE" => codes,
         "PACK" | "PACK[/FLOW]" => packs,
@@ -147,6 +158,34 @@ fn codes(_: &Path, _: &OsStr) -> Vec<CompletionCandidate> {
 /// Those that come with the program, and the folders of the project that look like one.
 fn packs(root: &Path, _: &OsStr) -> Vec<CompletionCandidate> {
     let names = crate::pack::seen(root);
+    names.into_iter().map(CompletionCandidate::new).collect()
+}
+
+fn standings(_: &Path, _: &OsStr) -> Vec<CompletionCandidate> {
+    let all = list::standings().into_iter();
+    all.map(CompletionCandidate::new).collect()
+}
+
+fn schemas(_: &Path, _: &OsStr) -> Vec<CompletionCandidate> {
+    let all = schema::named().into_iter();
+    all.map(|(name, of)| proposed(name, of)).collect()
+}
+
+fn learnings(root: &Path, _: &OsStr) -> Vec<CompletionCandidate> {
+    let kept = Learnings::new(root);
+    let entries = kept.all().map(|(entries, _)| entries).unwrap_or_default();
+    let entries = entries.into_iter().rev().map(|e| (e.id, e.title));
+    let patterns = kept.patterns().unwrap_or_default().into_iter();
+    let all = entries.chain(patterns.map(|p| (p.id, p.title)));
+    let harmless = all.filter(|(id, _)| plain(id) == *id);
+    harmless
+        .map(|(id, title)| proposed(id, plain(&title)))
+        .collect()
+}
+
+/// Those of the built-in agents, and of files of the project that could be one.
+fn roles(root: &Path, _: &OsStr) -> Vec<CompletionCandidate> {
+    let names = crate::pack::roles_seen(root);
     names.into_iter().map(CompletionCandidate::new).collect()
 }
 

@@ -1,5 +1,5 @@
-//! Options that people guess (`guessed.tsv`): an unknown one of the list is told by the option that does what was meant, where the
-//! command has it.
+//! What people guess. An unknown option of the list (`guessed.tsv`) is told by the option that does what was meant, where the command has
+//! it; an unknown command by those of the same name that stand below another.
 
 use clap::Command;
 use clap::builder::StyledStr;
@@ -29,20 +29,47 @@ fn guesses() -> impl Iterator<Item = Guess> {
 
 /// The error with the option that was meant in place of the parser's own guess.
 pub fn explained(mut error: clap::Error, args: &[OsString], whole: Command) -> clap::Error {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return error;
-    }
-    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
+    let (of, instead) = match error.kind() {
+        ErrorKind::UnknownArgument => (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        ErrorKind::InvalidSubcommand => (
+            ContextKind::InvalidSubcommand,
+            ContextKind::SuggestedSubcommand,
+        ),
+        _ => return error,
+    };
+    let Some(ContextValue::String(typed)) = error.get(of) else {
         return error;
     };
-    let typed = typed.split('=').next().unwrap_or(typed).to_owned();
-    let Some(written) = meant(&typed, args, whole) else {
+    let tip = match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let typed = typed.split('=').next().unwrap_or(typed);
+            meant(typed, args, whole).map(str::to_owned)
+        }
+        _ => below(typed, &whole),
+    };
+    let Some(tip) = tip else {
         return error;
     };
-    error.remove(ContextKind::SuggestedArg);
-    let tip = StyledStr::from(format!("here it is {written}"));
+    error.remove(instead);
+    let tip = StyledStr::from(format!("here it is {tip}"));
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
     error
+}
+
+/// More commands of one name than these are no help: `list` is everywhere.
+const MOST_BELOW: usize = 2;
+
+/// The commands of this name that stand below another.
+fn below(typed: &str, whole: &Command) -> Option<String> {
+    let groups = whole.get_subcommands().filter(|group| {
+        let mut below = group.get_subcommands();
+        below.any(|command| command.get_name() == typed)
+    });
+    let found: Vec<String> = groups
+        .map(|group| format!("`{} {typed}`", group.get_name()))
+        .collect();
+    let some = !found.is_empty() && found.len() <= MOST_BELOW;
+    some.then(|| found.join(" or "))
 }
 
 fn meant(typed: &str, args: &[OsString], mut whole: Command) -> Option<&'static str> {
@@ -96,6 +123,24 @@ mod tests {
             assert!(long.is_none_or(|long| long == guess.option), "{first}");
             assert!(guess.typed.starts_with('-'), "{}", guess.typed);
         }
+    }
+
+    #[test]
+    fn a_command_that_stands_below_another_is_told_there() {
+        let found = |typed: &str| below(typed, &Cli::command());
+        assert_eq!(found("activate").as_deref(), Some("`workflows activate`"));
+        assert_eq!(
+            found("verify").as_deref(),
+            Some("`runs verify` or `a2a verify`")
+        );
+        assert_eq!((found("list"), found("frobnicate")), (None, None));
+        let args = ["agentctl", "activate", "orders"].map(OsString::from);
+        let error = Cli::command().try_get_matches_from(&args).unwrap_err();
+        let told = explained(error, &args, Cli::command()).to_string();
+        assert!(
+            told.contains("tip: here it is `workflows activate`"),
+            "{told}"
+        );
     }
 
     #[test]

@@ -187,6 +187,19 @@ pub fn seen(project: &Path) -> Vec<String> {
     names(project, &all)
 }
 
+/// The agents of the builder's pack, with every file of the project that could be one, trusted or not: for a list of names alone.
+pub fn roles_seen(project: &Path) -> Vec<String> {
+    let own = std::fs::read_dir(project.join("agents"))
+        .into_iter()
+        .flatten();
+    let own = own.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let built_in = Agents::iter().filter_map(|path| Some(path.strip_prefix("agents/")?.to_owned()));
+    let names = built_in.chain(own);
+    let names = names.filter_map(|file| Some(file.strip_suffix(".md")?.to_owned()));
+    let names: BTreeSet<String> = names.filter(|name| is_name(name)).collect();
+    names.into_iter().collect()
+}
+
 fn own_names(project: &Path, options: &LoadOptions) -> BTreeSet<String> {
     if options.files.own == Use::BuiltIn {
         return BTreeSet::new();

@@ -74,6 +74,38 @@ fn a_shell_is_told_the_runs_files_codes_packs_and_types_that_there_are() {
     );
     assert_eq!(proposed(&project, &["chat", "front"]), ["front-door"]);
     assert_eq!(
+        proposed(&project, &["a2a", "get", "desk", newest_first[0]]),
+        [newest_first[0]]
+    );
+    assert_eq!(
+        proposed(&project, &["runs", "list", "--status", "t"]),
+        ["taken-back"]
+    );
+    assert_eq!(
+        proposed(&project, &["executions", "list", "--status", "e"]),
+        ["error"]
+    );
+    assert_eq!(proposed(&project, &["schema", "runs-v"]), ["runs-verify"]);
+    let added = [
+        "learnings",
+        "add",
+        "Locators",
+        "--problem",
+        "a plain id",
+        "--cause",
+        "a guess",
+        "--solution",
+        "a locator",
+    ];
+    assert_eq!(project.run(&added).code, 0);
+    assert_eq!(proposed(&project, &["learnings", "show", "L-"]), ["L-001"]);
+    project.write("agents/desk.md", "not an agent");
+    assert_eq!(proposed(&project, &["policy", "check", "d"]), ["desk"]);
+    assert_eq!(
+        proposed(&project, &["mcp", "serve", "--role", "arch"]),
+        ["architect"]
+    );
+    assert_eq!(
         proposed(&project, &["catalog", "show", "n8n-nodes-base.slackTr"]),
         ["n8n-nodes-base.slackTrigger"]
     );

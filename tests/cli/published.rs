@@ -336,8 +336,14 @@ fn what_is_said_of_a_connected_n8n_fits() {
         )
     };
     assert_eq!(ok(&["workflows", "list"])["workflows"][0]["id"], "w1");
-    assert_eq!(ok(&["executions"])["executions"][0]["status"], "success");
-    assert_eq!(ok(&["credentials"])["credentials"][0]["name"], "Slack");
+    assert_eq!(
+        ok(&["executions", "list"])["executions"][0]["status"],
+        "success"
+    );
+    assert_eq!(
+        ok(&["credentials", "list"])["credentials"][0]["name"],
+        "Slack"
+    );
     ok(&["pull", "w1"]);
     ok(&["pull", "--all"]);
     let file = project.workflows().remove(0);

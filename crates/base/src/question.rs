@@ -154,6 +154,19 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    pub const ALL: [Outcome; 10] = [
+        Outcome::Complete,
+        Outcome::Draft,
+        Outcome::Partial,
+        Outcome::Blocked,
+        Outcome::Waiting,
+        Outcome::Refused,
+        Outcome::Failed,
+        Outcome::Budget,
+        Outcome::Cancelled,
+        Outcome::Interrupted,
+    ];
+
     /// Its word in JSON.
     pub fn name(self) -> &'static str {
         match self {

@@ -31,7 +31,7 @@ mod qa;
 pub(in crate::cli) mod report;
 mod resume;
 mod run;
-mod runs;
+pub(in crate::cli) mod runs;
 pub(in crate::cli) mod schema;
 mod serve;
 mod sessions;
@@ -98,8 +98,10 @@ pub enum Command {
     Test(test::TestArgs),
     #[command(subcommand)]
     Workflows(workflows::WorkflowsCommand),
-    Executions(workflows::ExecutionsArgs),
-    Credentials(workflows::CredentialsArgs),
+    #[command(subcommand)]
+    Executions(workflows::ExecutionsCommand),
+    #[command(subcommand)]
+    Credentials(workflows::CredentialsCommand),
     Qa(qa::QaArgs),
     Analyze(analyze::AnalyzeArgs),
     #[command(subcommand)]
@@ -167,8 +169,8 @@ impl Command {
             Command::Catalog(command) => catalog::catalog(project, command, out),
             Command::Pull(args) => pull::pull(project, args, out),
             Command::Workflows(command) => workflows::workflows(project, command, out),
-            Command::Executions(args) => workflows::executions(project, args, out),
-            Command::Credentials(args) => workflows::credentials(project, args, out),
+            Command::Executions(command) => workflows::executions(project, command, out),
+            Command::Credentials(command) => workflows::credentials(project, command, out),
             Command::Test(args) => test::test(project, args, out),
             Command::Push(args) => push::push(project, args, out),
             Command::Qa(args) => qa::qa(project, args, out),

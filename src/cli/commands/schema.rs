@@ -14,11 +14,11 @@ use std::path::{Component, Path, PathBuf};
 /// Print the JSON Schema of an answer or a file, for programs that read or write it
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl schema\n  agentctl schema qa > qa.schema.json\n  agentctl schema \"runs list\"\n\nNAME may be the command that prints it, in quotes. The same files stand in docs/schemas. Keys that a schema does not name may come in a later version where it says so; names and meanings stay."
+    after_help = "Examples:\n  agentctl schema\n  agentctl schema qa > qa.schema.json\n  agentctl schema \"runs list\"\n\nSCHEMA may be the command that prints it, in quotes. The same files stand in docs/schemas. Keys that a schema does not name may come in a later version where it says so; names and meanings stay."
 )]
 pub struct SchemaArgs {
     /// Which one; without it they are listed
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "SCHEMA")]
     name: Option<String>,
 }
 
@@ -69,6 +69,13 @@ pub fn line_in(file: &Path, schema: &str) -> String {
     named_in(file, schema).map_or_else(String::new, |named| {
         format!("# yaml-language-server: $schema={named}\n")
     })
+}
+
+/// Their names, each with what it is of; nothing where one cannot be read.
+pub fn named() -> Vec<(String, String)> {
+    let all = all().unwrap_or_default().into_iter();
+    let named = |one: Published| (one.name.clone(), one.title().to_owned());
+    all.map(named).collect()
 }
 
 /// One that is published.

@@ -56,17 +56,26 @@ pub struct PublishArgs {
     yes: bool,
 }
 
-/// Executions of the connected n8n, newest first
-#[derive(Debug, Args)]
+/// Executions of the connected n8n
+#[derive(Debug, Subcommand)]
 #[command(
-    after_help = "Examples:\n  agentctl executions\n  agentctl executions orders --status error --limit 5\n\n`agentctl analyze --workflow ID --executions 20` says why they failed."
+    after_help = "Example:\n  agentctl executions list orders --status error\n\n`agentctl analyze --workflow ID --executions 20` says why they failed."
 )]
+pub enum ExecutionsCommand {
+    /// All of them, or those of one workflow, newest first
+    #[command(
+        after_help = "Examples:\n  agentctl executions list\n  agentctl executions list orders --status error --limit 5"
+    )]
+    List(ExecutionsArgs),
+}
+
+#[derive(Debug, Args)]
 pub struct ExecutionsArgs {
     /// Only those of this workflow, by id or name
     #[arg(value_name = "WORKFLOW")]
     workflow: Option<String>,
-    /// Only those that ended so: success, error, waiting, canceled, crashed
-    #[arg(long, value_name = "STATUS")]
+    /// Only those that stand so
+    #[arg(long, value_name = "STATUS", value_parser = ["success", "error", "waiting", "running", "canceled", "crashed"])]
     status: Option<String>,
     /// At most so many
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u16).range(1..=100))]
@@ -74,8 +83,17 @@ pub struct ExecutionsArgs {
 }
 
 /// Credentials of the connected n8n: names, types and ids, never what they hold
+#[derive(Debug, Subcommand)]
+#[command(after_help = "Example:\n  agentctl credentials list --type slackApi")]
+pub enum CredentialsCommand {
+    /// All of them, or those of one type
+    #[command(
+        after_help = "Examples:\n  agentctl credentials list\n  agentctl credentials list --type slackApi"
+    )]
+    List(CredentialsArgs),
+}
+
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  agentctl credentials\n  agentctl credentials --type slackApi")]
 pub struct CredentialsArgs {
     /// Only those of this type
     #[arg(long = "type", value_name = "CREDENTIAL")]
@@ -115,7 +133,12 @@ fn list(root: &Path, tag: Option<&str>, active: bool, out: &Output) -> Result<Ex
     )
 }
 
-pub fn executions(root: &Path, args: &ExecutionsArgs, out: &Output) -> Result<Exit, CliError> {
+pub fn executions(
+    root: &Path,
+    command: &ExecutionsCommand,
+    out: &Output,
+) -> Result<Exit, CliError> {
+    let ExecutionsCommand::List(args) = command;
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
     let found = runtime::block_on(async {
@@ -144,7 +167,12 @@ pub fn executions(root: &Path, args: &ExecutionsArgs, out: &Output) -> Result<Ex
     )
 }
 
-pub fn credentials(root: &Path, args: &CredentialsArgs, out: &Output) -> Result<Exit, CliError> {
+pub fn credentials(
+    root: &Path,
+    command: &CredentialsCommand,
+    out: &Output,
+) -> Result<Exit, CliError> {
+    let CredentialsCommand::List(args) = command;
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
     if !backend.can().credentials {

@@ -535,9 +535,27 @@ fn workflows_deactivate() {
 #[test]
 fn executions() {
     insta::assert_snapshot!(help("executions"), @"
-    Executions of the connected n8n, newest first
+    Executions of the connected n8n
 
-    Usage: agentctl executions [OPTIONS] [WORKFLOW]
+    Usage: agentctl executions [OPTIONS] <COMMAND>
+
+    Commands:
+      list  All of them, or those of one workflow, newest first
+      help  Print this message or the help of the given subcommand(s)
+
+    Example:
+      agentctl executions list orders --status error
+
+    `agentctl analyze --workflow ID --executions 20` says why they failed.
+    ");
+}
+
+#[test]
+fn executions_list() {
+    insta::assert_snapshot!(help("executions list"), @"
+    All of them, or those of one workflow, newest first
+
+    Usage: agentctl executions list [OPTIONS] [WORKFLOW]
 
     Arguments:
       [WORKFLOW]
@@ -545,7 +563,9 @@ fn executions() {
 
     Options:
           --status <STATUS>
-              Only those that ended so: success, error, waiting, canceled, crashed
+              Only those that stand so
+
+              [possible values: success, error, waiting, running, canceled, crashed]
 
           --limit <N>
               At most so many
@@ -553,10 +573,8 @@ fn executions() {
               [default: 20]
 
     Examples:
-      agentctl executions
-      agentctl executions orders --status error --limit 5
-
-    `agentctl analyze --workflow ID --executions 20` says why they failed.
+      agentctl executions list
+      agentctl executions list orders --status error --limit 5
     ");
 }
 
@@ -565,14 +583,30 @@ fn credentials() {
     insta::assert_snapshot!(help("credentials"), @"
     Credentials of the connected n8n: names, types and ids, never what they hold
 
-    Usage: agentctl credentials [OPTIONS]
+    Usage: agentctl credentials [OPTIONS] <COMMAND>
+
+    Commands:
+      list  All of them, or those of one type
+      help  Print this message or the help of the given subcommand(s)
+
+    Example:
+      agentctl credentials list --type slackApi
+    ");
+}
+
+#[test]
+fn credentials_list() {
+    insta::assert_snapshot!(help("credentials list"), @"
+    All of them, or those of one type
+
+    Usage: agentctl credentials list [OPTIONS]
 
     Options:
           --type <CREDENTIAL>
               Only those of this type
 
     Examples:
-      agentctl credentials
-      agentctl credentials --type slackApi
+      agentctl credentials list
+      agentctl credentials list --type slackApi
     ");
 }

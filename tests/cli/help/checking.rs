@@ -234,10 +234,10 @@ fn learnings() {
     insta::assert_snapshot!(help("learnings edit"), @r#"
     Change fields of an entry
 
-    Usage: agentctl learnings edit [OPTIONS] --set <FIELD=VALUE> <ID>
+    Usage: agentctl learnings edit [OPTIONS] --set <FIELD=VALUE> <ENTRY>
 
     Arguments:
-      <ID>
+      <ENTRY>
 
 
     Options:
@@ -251,10 +251,10 @@ fn learnings() {
     insta::assert_snapshot!(help("learnings show"), @r"
     Entries and patterns by id, with how often they helped
 
-    Usage: agentctl learnings show [OPTIONS] <ID>...
+    Usage: agentctl learnings show [OPTIONS] <ENTRY>...
 
     Arguments:
-      <ID>...
+      <ENTRY>...
 
     Example:
       agentctl learnings show L-001 L-004 P-002
@@ -342,10 +342,10 @@ fn learnings() {
     insta::assert_snapshot!(help("learnings retire"), @r#"
     Take an entry out of the index; it stays readable by its id
 
-    Usage: agentctl learnings retire [OPTIONS] --reason <TEXT> <ID>
+    Usage: agentctl learnings retire [OPTIONS] --reason <TEXT> <ENTRY>
 
     Arguments:
-      <ID>
+      <ENTRY>
 
 
     Options:
@@ -424,10 +424,10 @@ fn schema() {
     insta::assert_snapshot!(help("schema"), @r#"
     Print the JSON Schema of an answer or a file, for programs that read or write it
 
-    Usage: agentctl schema [OPTIONS] [NAME]
+    Usage: agentctl schema [OPTIONS] [SCHEMA]
 
     Arguments:
-      [NAME]
+      [SCHEMA]
               Which one; without it they are listed
 
     Examples:
@@ -435,7 +435,7 @@ fn schema() {
       agentctl schema qa > qa.schema.json
       agentctl schema "runs list"
 
-    NAME may be the command that prints it, in quotes. The same files stand in docs/schemas. Keys that a
-    schema does not name may come in a later version where it says so; names and meanings stay.
+    SCHEMA may be the command that prints it, in quotes. The same files stand in docs/schemas. Keys that
+    a schema does not name may come in a later version where it says so; names and meanings stay.
     "#);
 }

@@ -160,7 +160,7 @@ fn agentctl_itself() {
       test           Try a workflow on the connected n8n against cases: what goes in, what services
                      answer, what must come out
       workflows      Workflows of the connected n8n: list them, publish one, take one out of service
-      executions     Executions of the connected n8n, newest first
+      executions     Executions of the connected n8n
       credentials    Credentials of the connected n8n: names, types and ids, never what they hold
       qa             Check workflow files, or the workflows of the connected n8n
       analyze        Why a run went as it did, and what can be learned from it; reads only

@@ -32,7 +32,7 @@ pub enum LearningsCommand {
         after_help = "Example:\n  agentctl learnings edit L-003 --set solution=\"take values from the schema\" --set tags=slack,labels"
     )]
     Edit {
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "ENTRY")]
         id: String,
         /// title, date, workflow, node types, finding codes, tags, problem, cause, solution, evidence, fix, status or notes
         #[arg(long, value_name = "FIELD=VALUE", required = true)]
@@ -41,7 +41,7 @@ pub enum LearningsCommand {
     /// Entries and patterns by id, with how often they helped
     #[command(after_help = "Example:\n  agentctl learnings show L-001 L-004 P-002")]
     Show {
-        #[arg(value_name = "ID", required = true)]
+        #[arg(value_name = "ENTRY", required = true)]
         ids: Vec<String>,
     },
     /// Find entries by words, tag:NAME, code:CODE or node:TYPE
@@ -95,7 +95,7 @@ pub enum LearningsCommand {
         after_help = "Example:\n  agentctl learnings retire L-006 --reason \"fixed in n8n 2.40\""
     )]
     Retire {
-        #[arg(value_name = "ID")]
+        #[arg(value_name = "ENTRY")]
         id: String,
         #[arg(long, value_name = "TEXT")]
         reason: String,

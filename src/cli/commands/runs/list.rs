@@ -42,10 +42,20 @@ impl Wanted {
     }
 }
 
+/// How a run can stand besides how it ended.
+const OPEN: &str = "open";
+const TAKEN: &str = "taken-back";
+
+/// All that can be asked for, in words.
+pub fn standings() -> Vec<&'static str> {
+    let ended = Outcome::ALL.iter().map(|outcome| outcome.name());
+    ended.chain([OPEN, TAKEN]).collect()
+}
+
 fn wanted(typed: &str) -> Result<Wanted, String> {
     match typed {
-        "open" => Ok(Wanted::Open),
-        "taken-back" => Ok(Wanted::TakenBack),
+        OPEN => Ok(Wanted::Open),
+        TAKEN => Ok(Wanted::TakenBack),
         other => serde_json::from_value(json!(other))
             .map(Wanted::Ended)
             .map_err(|e| format!("{e}, or `open`, `taken-back`")),

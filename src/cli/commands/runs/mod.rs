@@ -1,7 +1,7 @@
 //! `agentctl runs list|show|adopt|verify|prune`: looking at runs, and taking old ones away.
 
 mod adopt;
-mod list;
+pub(in crate::cli) mod list;
 mod prune;
 
 use crate::cli::error::{CliError, Exit};
