@@ -37,6 +37,7 @@ mod learning;
 mod lent;
 mod limits;
 mod look;
+mod many_runs;
 mod mcp;
 mod model_faults;
 mod models;
