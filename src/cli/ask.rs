@@ -10,6 +10,7 @@ use agentctl_base::question::{Question, QuestionOption};
 use agentctl_base::untrusted::prose;
 use agentctl_engine::run::Asked;
 use inquire::error::InquireError;
+use inquire::list_option::ListOption;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 
@@ -51,7 +52,10 @@ fn ask_text(question: &Question, begun: &str) -> Result<Option<Value>, InquireEr
         .as_ref()
         .map(|value| prose(&super::progress::shown(value)));
     let text = fit::question(&super::questions::words(question));
-    let mut prompt = inquire::Text::new(&text).with_initial_value(begun);
+    let shown = |said: &str| fit::answer(&text, said);
+    let mut prompt = inquire::Text::new(&text)
+        .with_initial_value(begun)
+        .with_formatter(&shown);
     if let Some(text) = &recommended {
         prompt = prompt.with_default(text);
     }
@@ -113,7 +117,9 @@ fn ask_option(question: &Question) -> Result<Option<Value>, InquireError> {
     }
     let typed = RefCell::new(String::new());
     let scorer = scorer(&typed, question.options.len());
+    let shown = |chosen: ListOption<&String>| fit::answer(&text, chosen.value);
     let choice = inquire::Select::new(&text, labels)
+        .with_formatter(&shown)
         .with_starting_cursor(start)
         .with_scorer(&scorer);
     let choice = attended(|| choice.raw_prompt())?;
@@ -140,7 +146,6 @@ fn fits(value: &Value, schema: &Value) -> bool {
 }
 
 fn ask_several(question: &Question) -> Result<Option<Value>, InquireError> {
-    use inquire::list_option::ListOption;
     use inquire::validator::Validation;
     let value = |index: usize| question.options.get(index).map(|o| o.value.clone());
     let recommended = question.recommended.as_ref().and_then(Value::as_array);
@@ -160,7 +165,12 @@ fn ask_several(question: &Question) -> Result<Option<Value>, InquireError> {
     let other = question.options.len();
     let typed = RefCell::new(String::new());
     let scorer = scorer(&typed, other);
+    let shown = |chosen: &[ListOption<&String>]| {
+        let all: Vec<&str> = chosen.iter().map(|one| one.value.as_str()).collect();
+        fit::answer(&text, &all.join(", "))
+    };
     let chosen = inquire::MultiSelect::new(&text, labels)
+        .with_formatter(&shown)
         .with_default(&start)
         .with_help_message("several may be chosen with the space bar, then Enter")
         .with_scorer(&scorer)

@@ -24,12 +24,39 @@ pub fn for_stderr(text: &str) -> Cow<'_, str> {
     on(&Term::stderr(), text)
 }
 
+/// How wide the terminal is that stdout goes to; None: it goes to none.
+pub fn columns() -> Option<u16> {
+    let terminal = Term::stdout();
+    let size = terminal.size_checked().filter(|_| terminal.is_term());
+    size.map(|(_, columns)| columns.max(NARROWEST))
+}
+
 /// A question as a prompt shows it, which puts two characters before it.
 #[cfg(feature = "full")]
 pub fn question(text: &str) -> String {
     match Term::stderr().size_checked() {
         Some((_, columns)) => fitted(text, columns.saturating_sub(2)).into_owned(),
         None => text.to_owned(),
+    }
+}
+
+/// An answer as a prompt shows it again behind its question: where it does not fit there, it stands below.
+#[cfg(feature = "full")]
+pub fn answer(question: &str, answer: &str) -> String {
+    match Term::stderr().size_checked() {
+        Some((_, columns)) => behind(question, answer, columns),
+        None => answer.to_owned(),
+    }
+}
+
+#[cfg(feature = "full")]
+fn behind(question: &str, answer: &str, columns: u16) -> String {
+    let last = question.lines().last().unwrap_or_default();
+    // The prompt's mark with a blank, and one before the answer.
+    let room = usize::from(columns).saturating_sub(measure_text_width(last) + 3);
+    match measure_text_width(answer) <= room {
+        true => answer.to_owned(),
+        false => format!("\n{}", fitted(&format!("{HANGING}{answer}"), columns)),
     }
 }
 
@@ -148,6 +175,23 @@ mod tests {
          │  │  │  │    message
         ");
         assert_eq!(fitted(&line, 200), line);
+    }
+
+    #[test]
+    #[cfg(feature = "full")]
+    fn an_answer_that_does_not_fit_behind_its_question_stands_below_it() {
+        let said = "modify orders-to-slack – the same trigger and service  [recommended]";
+        insta::assert_snapshot!(behind("Build or change?", said, 40), @"
+
+          modify orders-to-slack – the same
+            trigger and service  [recommended]
+        ");
+        assert_eq!(behind("Build or change?", "build", 40), "build");
+        assert_eq!(
+            behind("a line\nBuild?", "x".repeat(31).as_str(), 40).len(),
+            31
+        );
+        assert!(behind("a line\nBuild?", "x".repeat(32).as_str(), 40).starts_with('\n'));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `agentctl usage [RUN]`: tokens, cache hits and cost of a run, by agent, phase, model and tool.
 
 use crate::cli::error::{CliError, Exit};
+use crate::cli::fit;
 use crate::cli::layout::table;
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
@@ -9,6 +10,7 @@ use crate::cli::session;
 use agentctl_base::counted::counted;
 use agentctl_engine::run::{self, RunUsage, UsageReport, UsedByLinked};
 use clap::Args;
+use console::measure_text_width;
 use indexmap::IndexMap;
 use std::path::Path;
 
@@ -33,8 +35,10 @@ pub fn usage(root: &Path, args: &UsageArgs, out: &Output) -> Result<Exit, CliErr
     )
 }
 
-/// The least width of each column; the figures' columns with the blanks before them: 60 columns hold names of 19 characters.
-const WIDTHS: [u16; 6] = [14, 7, 8, 8, 9, 9];
+/// The least width of each column; the figures' columns with the blanks before them.
+const WIDTHS: [u16; 6] = [14, 7, 8, 8, 8, 9];
+/// The figures beside a name, as wide as they mostly are.
+const FIGURES: u16 = 7 + 8 + 8 + 8 + 9;
 
 fn text(report: &UsageReport) -> String {
     let mut rows: Vec<[String; 6]> = Vec::new();
@@ -60,7 +64,8 @@ fn text(report: &UsageReport) -> String {
         let used: IndexMap<String, RunUsage> = report.linked.iter().map(of).collect();
         rows.extend(section("run that worked for it", &used, Some(together)));
     }
-    let mut text = format!("run {}\n{}", report.run_id, table(WIDTHS, rows));
+    let lines = lines(rows, fit::columns());
+    let mut text = format!("run {}\n{lines}", report.run_id);
     if report.total.cache_write_tokens > 0 {
         text.push_str(&format!(
             "\nput into caches: {} of the input tokens\n",
@@ -72,6 +77,23 @@ fn text(report: &UsageReport) -> String {
             "\nasked again: {}\n",
             counted(report.retries, "time")
         ));
+    }
+    text
+}
+
+/// The rows as lines. A name that would make its column too wide for the terminal stands above its figures; None: any name fits.
+fn lines(mut rows: Vec<[String; 6]>, columns: Option<u16>) -> String {
+    let room = columns.map(|columns| usize::from(columns.saturating_sub(FIGURES)));
+    let mut above = Vec::with_capacity(rows.len());
+    for [name, ..] in &mut rows {
+        let is_long = room.is_some_and(|room| measure_text_width(name) > room);
+        above.push(is_long.then(|| std::mem::take(name)));
+    }
+    let mut text = String::new();
+    let figures = table(WIDTHS, rows);
+    for (line, name) in figures.lines().zip(above) {
+        let name = name.map(|name| name + "\n");
+        text.push_str(&format!("{}{line}\n", name.unwrap_or_default()));
     }
     text
 }
@@ -108,4 +130,25 @@ fn row(name: String, usage: &RunUsage) -> [String; 6] {
     ]
     .map(|n| n.to_string());
     [name, calls, input, cached, output, cost]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_name_stands_above_its_figures_where_they_would_not_fit_beside_it() {
+        let model = |name: &str, input: &str| {
+            let row = [name, "12", input, "0", "412", "$0.0210"];
+            row.map(str::to_owned)
+        };
+        let rows = || {
+            vec![
+                model("claude-haiku-4-5", "1204556"),
+                model("anthropic::claude-sonnet-4-5-20250929", "98221"),
+            ]
+        };
+        insta::assert_snapshot!(lines(rows(), Some(60)), @"");
+        insta::assert_snapshot!(lines(rows(), None), @"");
+    }
 }

@@ -2,6 +2,7 @@
 //! data it can be stored, compared and rebuilt by feeding it the journal's answers and results again.
 
 use super::{compact, contract::Contract};
+use agentctl_base::counted::counted;
 use agentctl_base::model::{
     AgentTask, Finish, Message, ModelAnswer, ModelRequest, Room, ToolCall, ToolResult, ToolSpec,
     ToolStatus,
@@ -174,8 +175,8 @@ impl Turn {
     fn ask_model(&mut self) -> TurnAction {
         if self.turns >= self.max_turns {
             return self.fail(format!(
-                "no final answer within {} turns of the model",
-                self.max_turns
+                "no final answer within {} of the model",
+                counted(self.max_turns, "turn")
             ));
         }
         self.turns += 1;

@@ -186,8 +186,8 @@ fn list(root: &Path, out: &Output) -> Result<Exit, CliError> {
         Exit::Complete,
         || {
             let lines = pack.tools.values().map(|tool| {
-                let first = tool.description.lines().next().unwrap_or_default();
-                format!("{} [{}, {}] {}\n", tool.id, tool.kind.name(), stands(tool, &tools), plain_long(first))
+                let first = first_sentence(&tool.description);
+                format!("{} [{}, {}] {}\n", tool.id, tool.kind.name(), stands(tool, &tools), plain_long(&first))
             });
             lines.collect()
         },
@@ -198,6 +198,17 @@ fn list(root: &Path, out: &Output) -> Result<Exit, CliError> {
             json!({"tools": all.collect::<Vec<_>>()})
         },
     )
+}
+
+/// What a description begins with, wherever its lines end.
+fn first_sentence(description: &str) -> String {
+    let lines = description.lines().map(str::trim);
+    let lines = lines.take_while(|line| !line.is_empty() && !line.starts_with('-'));
+    let text = lines.collect::<Vec<_>>().join(" ");
+    match text.split_once(". ") {
+        Some((first, _)) => format!("{first}."),
+        None => text,
+    }
 }
 
 fn named<'p>(pack: &'p Pack, name: &str) -> Result<&'p DeclaredTool, CliError> {
@@ -223,15 +234,21 @@ fn show(root: &Path, name: &str, out: &Output) -> Result<Exit, CliError> {
                 tool.kind.name(),
                 if tool.changes { "changes" } else { "reads" },
                 stands(tool, &tools),
-                plain_long(&tool.description),
+                lines(&tool.description),
                 tool.parameters,
                 bound.join(", "),
                 tool.file,
-                tool.readme.as_ref().map_or_else(String::new, |text| format!("\n{}\n", plain_long(text.trim_end()))),
+                tool.readme.as_ref().map_or_else(String::new, |text| format!("\n{}\n", lines(text.trim_end()))),
             )
         },
         || json!({"tool_id": tool.id, "kind": tool.kind.name(), "changes": tool.changes, "stands": stands(tool, &tools), "description": tool.description, "parameters": *tool.parameters, "bind": bound, "file": tool.file, "readme": tool.readme}),
     )
+}
+
+/// Text of a pack's file as it stands there, line by line, with what steers a terminal made harmless.
+fn lines(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(plain_long).collect();
+    lines.join("\n")
 }
 
 /// What a description has at least, in characters: what it does, and when to use it.
