@@ -3,6 +3,8 @@
 use crate::published::{Trouble, n8n_with};
 use crate::support::{Project, Ran};
 use serde_json::{Value, json};
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -122,4 +124,59 @@ fn a_call_that_failed_is_no_fault_of_a_model() {
     assert_eq!(ran.code, 1, "{}\n{}", ran.stdout, ran.stderr);
     let told = format!("{}{}", ran.stdout, ran.stderr);
     assert!(told.contains("reads back"), "{told}");
+}
+
+/// The workflow of this id as the n8n holds it.
+fn held(address: &str, id: &str) -> Value {
+    let at = address.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(at).unwrap();
+    write!(stream, "GET /api/v1/workflows/{id} HTTP/1.1\r\n\r\n").unwrap();
+    let mut text = String::new();
+    stream.read_to_string(&mut text).unwrap();
+    serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap()
+}
+
+#[test]
+fn what_a_build_leaves_to_do_stands_beside_the_workflow_and_in_none_of_its_documents() {
+    let here = Connected::at(crate::tested_alone::N8n::start());
+    let on = ["--backend", "rest"];
+    let build = |typed: &[&str]| {
+        let ran = here.run(&[&on, &["build", "--yes"], typed].concat());
+        assert_eq!(ran.code, 0, "{typed:?}: {}\n{}", ran.stdout, ran.stderr);
+        ran
+    };
+    let request = "When a webhook receives an order over 100 EUR, post it to Slack #sales";
+    let built = build(&[request]);
+    assert_eq!(built.json()["workflow"]["node_count"], 3);
+    let note = |workflow: &Value| -> Option<Value> {
+        let nodes = workflow["nodes"].as_array().unwrap();
+        let mut notes = nodes
+            .iter()
+            .filter(|n| n["type"] == "n8n-nodes-base.stickyNote");
+        let note = notes.next().cloned();
+        assert_eq!(notes.next(), None);
+        note.map(|note| note["parameters"]["content"].clone())
+    };
+    let first = held(&here.address, "w1");
+    assert_eq!(
+        note(&first),
+        Some(json!(
+            "## To do\n- **Slack: Send message**: connect a credential: Slack API"
+        ))
+    );
+    // No document has it: what is pulled, what is shown, what changed.
+    here.ok(&[&on[..], &["pull", "w1"]].concat());
+    let path = format!("workflows/{}", here.project.workflows().remove(0));
+    assert_eq!(note(&here.project.read_json(&path)), None);
+    let diff = here.run(&[&on[..], &["diff"]].concat());
+    assert!(!diff.stdout.contains("sticky"), "{}", diff.stdout);
+    here.ok(&["--backend", "rest", "push", &path]);
+    assert_eq!(note(&held(&here.address, "w1")), note(&first));
+    // It says the same of a step that another change leaves alone, and goes with the workflow's last step that needs something.
+    build(&["--workflow", "w1", "Use the path new-orders"]);
+    assert_eq!(note(&held(&here.address, "w1")), note(&first));
+    here.ok(&[&on[..], &["undo"]].concat());
+    assert_eq!(note(&held(&here.address, "w1")), note(&first));
+    build(&["--workflow", "w1", "Remove the Slack step"]);
+    assert_eq!(note(&held(&here.address, "w1")), None);
 }

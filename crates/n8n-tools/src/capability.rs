@@ -15,6 +15,8 @@ pub const READ_PARAMETERS: Capability = Capability::named("read-parameters");
 /// One half of a check, for whoever can mend what it finds.
 pub const VALIDATE_PART: Capability = Capability::named("validate-part");
 pub const AUTOFIX_WORKFLOW: Capability = Capability::named("autofix-workflow");
+/// The note beside a workflow of what is still to do: for flows.
+pub const NOTE_TODO: Capability = Capability::named("note-todo");
 pub const ROLLBACK_WORKFLOW: Capability = Capability::named("rollback-workflow");
 /// To a state of an earlier run: for flows, which keep which one.
 pub const RESTORE_WORKFLOW: Capability = Capability::named("restore-workflow");

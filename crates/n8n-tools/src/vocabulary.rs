@@ -19,6 +19,7 @@ const CAPABILITIES: &[(Capability, Does)] = &[
     (can::READ_PARAMETERS, Does::Read),
     (can::VALIDATE_PART, Does::Read),
     (can::AUTOFIX_WORKFLOW, Does::Change),
+    (can::NOTE_TODO, Does::Change),
     (can::ROLLBACK_WORKFLOW, Does::Change),
     (can::RESTORE_WORKFLOW, Does::Change),
     (can::SHOW_WORKFLOW, Does::Read),

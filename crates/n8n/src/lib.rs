@@ -16,6 +16,7 @@ pub mod layout;
 pub mod needs;
 pub mod part;
 pub mod rehearsal;
+pub mod todo_note;
 pub mod tree;
 mod trigger;
 pub mod validate;

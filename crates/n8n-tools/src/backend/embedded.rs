@@ -365,6 +365,7 @@ fn stored(id: WorkflowId, file: PathBuf, workflow: Workflow) -> Stored {
         graph_hash: graph_hash(&workflow),
         file: Some(file),
         tags: tags(&workflow),
+        todo: Vec::new(),
         version_id: None,
         updated_at: None,
         workflow,

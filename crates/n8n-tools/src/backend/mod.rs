@@ -22,6 +22,7 @@ pub use types::{
 };
 
 use agentctl_base::BoxFuture;
+use agentctl_n8n::todo_note::Item;
 use agentctl_n8n::{Workflow, WorkflowId};
 use serde_json::Value;
 
@@ -93,6 +94,16 @@ pub trait Backend: Send + Sync {
     ) -> BoxFuture<'a, BackendResult<Stored>>;
     /// Takes a tag away that no workflow carries any more. A backend that keeps none has none to take away.
     fn forget_tag<'a>(&'a self, _name: &'a str) -> BoxFuture<'a, BackendResult<()>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+    /// Makes the note beside the workflow say just these; none of them: it has no note. `note_id` is for a new one. A backend that keeps
+    /// files writes none.
+    fn note_todo<'a>(
+        &'a self,
+        _id: &'a WorkflowId,
+        _todo: &'a [Item],
+        _note_id: &'a str,
+    ) -> BoxFuture<'a, BackendResult<()>> {
         Box::pin(std::future::ready(Ok(())))
     }
     /// Calls the trigger from outside, once, as a user of the workflow would. The backend makes the address of the call itself.

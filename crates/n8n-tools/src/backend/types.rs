@@ -1,5 +1,6 @@
 //! What goes through the n8n port besides workflows: typed, and without a secret.
 
+use agentctl_n8n::todo_note::Item;
 use agentctl_n8n::{TriggerPoint, Workflow, WorkflowId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -57,6 +58,8 @@ pub struct Stored {
     pub graph_hash: String,
     /// Names, sorted.
     pub tags: Vec<String>,
+    /// What the note beside it says is still to do. It is no part of the document.
+    pub todo: Vec<Item>,
     /// n8n's own word for this state of the document; it changes with every save.
     pub version_id: Option<String>,
     /// UTC, RFC 3339, as n8n writes it.

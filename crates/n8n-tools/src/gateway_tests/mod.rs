@@ -4,6 +4,7 @@ mod accounts;
 mod approvals;
 mod drafting;
 mod naming;
+mod noting;
 mod parts;
 mod permission;
 mod reading;

@@ -22,6 +22,7 @@ fn stored(version: &str) -> Stored {
         active: true,
         file: None,
         tags: vec!["shop".into()],
+        todo: Vec::new(),
         version_id: Some(version.into()),
         updated_at: None,
     }

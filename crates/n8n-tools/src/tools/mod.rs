@@ -30,6 +30,7 @@ mod list_workflows;
 mod memory;
 mod n8n;
 mod new_workflow;
+mod note_todo;
 mod perform;
 mod push;
 mod qa_workflows;
@@ -99,6 +100,7 @@ fn table() -> Vec<Tool<N8n>> {
         remove_connection::tool(),
         remove_node::tool(),
         restore_workflow::tool(),
+        note_todo::tool(),
         rollback_workflow::tool(),
         search_nodes::tool(),
         search_templates::tool(),

@@ -3,8 +3,9 @@
 
 use crate::backend::{BackendError, BackendErrorKind, BackendResult, Stored};
 use agentctl_n8n::hash::{EDITORS_NODE_KEY, IN_MCP, graph_hash, is_editors_default};
+use agentctl_n8n::todo_note::{self, Item};
 use agentctl_n8n::validate::refused_by_api;
-use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n::{Node, Workflow, WorkflowId};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
@@ -56,6 +57,8 @@ pub(super) struct Held {
     pub archived: bool,
     /// As n8n has them, what the document leaves out included.
     pub settings: Map<String, Value>,
+    /// The sticky note of what is still to do; the document is without it.
+    pub note: Option<Node>,
 }
 
 pub(super) fn held(answer: Value) -> BackendResult<Held> {
@@ -94,8 +97,9 @@ pub(super) fn held(answer: Value) -> BackendResult<Held> {
     if let Some(Value::Object(settings)) = document.get_mut("settings") {
         settings.shift_remove(IN_MCP);
     }
-    let workflow: Workflow =
+    let mut workflow: Workflow =
         serde_json::from_value(Value::Object(document)).map_err(|e| odd(&e.to_string()))?;
+    let note = todo_note::take(&mut workflow);
     Ok(Held {
         archived: map.get("isArchived") == Some(&Value::Bool(true)),
         settings,
@@ -105,10 +109,12 @@ pub(super) fn held(answer: Value) -> BackendResult<Held> {
             file: None,
             graph_hash: graph_hash(&workflow),
             tags: tags(map.get("tags")),
+            todo: note.as_ref().map(todo_note::said).unwrap_or_default(),
             version_id: text(&map, "versionId"),
             updated_at: text(&map, "updatedAt"),
             workflow,
         },
+        note,
     })
 }
 
@@ -132,8 +138,26 @@ pub(super) fn to_create(workflow: &Workflow, in_mcp: bool) -> Map<String, Value>
 }
 
 /// The whole document as n8n's update takes it. Settings are merged there, so only those are sent that differ; others, which an
-/// update of this release may not even know, stay as they are.
-pub(super) fn to_replace(workflow: &Workflow, now: &Map<String, Value>) -> Map<String, Value> {
+/// update of this release may not even know, stay as they are. So does the note, but for what was done with the nodes that it names.
+pub(super) fn to_replace(workflow: &Workflow, now: &Held) -> Map<String, Value> {
+    let Stored {
+        todo,
+        workflow: before,
+        ..
+    } = &now.stored;
+    let todo = todo_note::still(todo.clone(), before, workflow);
+    with_note(workflow, now, &todo, "")
+}
+
+/// The same with a note that says just these; `note_id` is of a new one.
+pub(super) fn with_note(
+    workflow: &Workflow,
+    now: &Held,
+    todo: &[Item],
+    note_id: &str,
+) -> Map<String, Value> {
+    let note = todo_note::note(workflow, todo, now.note.as_ref(), note_id);
+    let now = &now.settings;
     let wanted = wanted_settings(workflow);
     let mut changed: Map<String, Value> = wanted
         .iter()
@@ -145,7 +169,11 @@ pub(super) fn to_replace(workflow: &Workflow, now: &Map<String, Value>) -> Map<S
             changed.insert(key.to_owned(), forget());
         }
     }
-    body(workflow, changed)
+    let mut body = body(workflow, changed);
+    if let (Some(note), Some(Value::Array(nodes))) = (note, body.get_mut("nodes")) {
+        nodes.push(Value::Object(note.map().clone()));
+    }
+    body
 }
 
 fn wanted_settings(workflow: &Workflow) -> Map<String, Value> {

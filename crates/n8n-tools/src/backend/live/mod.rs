@@ -19,6 +19,7 @@ use agentctl_base::BoxFuture;
 use agentctl_base::counted::counted;
 use agentctl_base::plain_http::PlainHttp;
 use agentctl_mcp::{McpServer, McpTransport, Secret};
+use agentctl_n8n::todo_note::Item;
 use agentctl_n8n::{Workflow, WorkflowId};
 use document::Held;
 use http::Http;
@@ -209,7 +210,7 @@ impl LiveBackend {
             Wire::N8nMcp(wire) if n8n_mcp::takes(workflow) => {
                 let now = rest.get(id).await?;
                 // The server has rules of its own about documents; what n8n says is what counts.
-                match wire.replace(id, workflow, &now.settings).await {
+                match wire.replace(id, workflow, &now).await {
                     Err(e)
                         if matches!(
                             e.kind,
@@ -434,6 +435,17 @@ impl Backend for LiveBackend {
                 Some(rest) => rest.forget_tag(name).await,
                 None => Ok(()),
             }
+        })
+    }
+    fn note_todo<'a>(
+        &'a self,
+        id: &'a WorkflowId,
+        todo: &'a [Item],
+        note_id: &'a str,
+    ) -> BoxFuture<'a, BackendResult<()>> {
+        Box::pin(async move {
+            let rest = self.by_rest("change a workflow's document")?;
+            rest.note_todo(id, todo, note_id).await
         })
     }
     fn trigger<'a>(

@@ -105,7 +105,7 @@ impl N8nMcp {
         &self,
         id: &WorkflowId,
         workflow: &Workflow,
-        now: &Map<String, Value>,
+        now: &Held,
     ) -> BackendResult<()> {
         let mut body = document::to_replace(workflow, now);
         body.insert("id".into(), document::checked_id(&id.0)?.into());

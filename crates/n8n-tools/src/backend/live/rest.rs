@@ -6,6 +6,7 @@ use crate::backend::{
     BackendError, BackendErrorKind, BackendResult, CredentialHead, ExecutionHead, ExecutionQuery,
     InstanceCheck, ListQuery, Listing, NodeTypesFile,
 };
+use agentctl_n8n::todo_note::Item;
 use agentctl_n8n::{Workflow, WorkflowId};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -126,12 +127,36 @@ impl Rest {
 
     pub async fn replace(&self, id: &WorkflowId, workflow: &Workflow) -> BackendResult<Held> {
         let now = self.get(id).await?;
-        let body = Value::Object(document::to_replace(workflow, &now.settings));
+        let body = Value::Object(document::to_replace(workflow, &now));
         let id = checked_id(&id.0)?;
         let answer = self
             .write(Method::PUT, &["workflows", id], Some(&body))
             .await;
         present(id, answer.and_then(held))
+    }
+
+    /// Writes the note, where it does not say this already.
+    pub async fn note_todo(
+        &self,
+        id: &WorkflowId,
+        todo: &[Item],
+        note_id: &str,
+    ) -> BackendResult<()> {
+        let now = self.get(id).await?;
+        if now.stored.todo == todo {
+            return Ok(());
+        }
+        let body = Value::Object(document::with_note(
+            &now.stored.workflow,
+            &now,
+            todo,
+            note_id,
+        ));
+        let id = checked_id(&id.0)?;
+        let done = self
+            .write(Method::PUT, &["workflows", id], Some(&body))
+            .await;
+        present(id, done.map(|_| ()))
     }
 
     pub async fn delete(&self, id: &WorkflowId) -> BackendResult<()> {

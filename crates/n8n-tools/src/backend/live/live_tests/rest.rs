@@ -195,3 +195,70 @@ fn an_id_cannot_lead_elsewhere() {
         assert!(http::base(odd).is_err(), "{odd}");
     }
 }
+
+/// A workflow that stands beside a note of two lines.
+fn with_note() -> Value {
+    let mut now = given("w1", "Orders");
+    let note = json!({"id": "n9", "name": "To do (agentctl)", "type": "n8n-nodes-base.stickyNote", "typeVersion": 1, "position": [0, -176],
+        "parameters": {"color": 1, "content": "## To do\n- **Start**: choose a path\n- ask Ann", "height": 128, "width": 320}});
+    now["nodes"].as_array_mut().unwrap().push(note);
+    now
+}
+
+fn item(node: &str, text: &str) -> Item {
+    Item {
+        node: node.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+fn put(asked: &Asked) -> Vec<Value> {
+    let bodies = asked.bodies().into_iter();
+    bodies.filter(|body| !body.is_null()).collect()
+}
+
+#[tokio::test]
+async fn a_note_is_no_part_of_the_document_and_stays_at_a_change_as_far_as_it_holds() {
+    let script = Script::default()
+        .on("GET /api/v1/workflows/w1", vec![ok(with_note())])
+        .on("PUT /api/v1/workflows/w1", vec![ok(with_note())]);
+    let (backend, asked) = script.rest().await;
+    let stored = backend.get(&id("w1")).await.unwrap();
+    assert_eq!(json!(stored.workflow.nodes), given("w1", "x")["nodes"]);
+    assert_eq!(
+        stored.todo,
+        [item("Start", "choose a path"), item("", "ask Ann")]
+    );
+    let mut wanted = stored.workflow;
+    backend.replace(&id("w1"), &wanted).await.unwrap();
+    wanted.nodes[0].edit_parameters(|p| p.insert("path".into(), "orders".into()));
+    backend.replace(&id("w1"), &wanted).await.unwrap();
+    let sent = put(&asked);
+    assert_eq!(sent[0]["nodes"], with_note()["nodes"]);
+    assert_eq!(
+        (
+            &sent[1]["nodes"][1]["id"],
+            &sent[1]["nodes"][1]["parameters"]["content"]
+        ),
+        (&json!("n9"), &json!("## To do\n- ask Ann"))
+    );
+}
+
+#[tokio::test]
+async fn a_note_is_written_renewed_and_taken_away_beside_the_same_nodes() {
+    let script = Script::default()
+        .on(
+            "GET /api/v1/workflows/w1",
+            vec![ok(given("w1", "Orders")), ok(with_note())],
+        )
+        .on("PUT /api/v1/workflows/w1", vec![ok(with_note())]);
+    let (backend, asked) = script.rest().await;
+    let said = [item("Start", "choose a path"), item("", "ask Ann")];
+    for todo in [&said[..], &said[..], &[]] {
+        backend.note_todo(&id("w1"), todo, "n9").await.unwrap();
+    }
+    let sent = put(&asked);
+    assert_eq!(sent.len(), 2, "what it says already is not written again");
+    assert_eq!(sent[0]["nodes"], with_note()["nodes"]);
+    assert_eq!(sent[1]["nodes"], given("w1", "x")["nodes"]);
+}
