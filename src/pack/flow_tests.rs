@@ -52,6 +52,10 @@ fn play(case: &Case, path: &str, task: &str, input: &Map<String, Value>) -> Play
             calls: vec![("list_workflows", json!({"workflows": listed(case)}), None)],
             ..Play::default()
         },
+        "note_todo" => Play {
+            calls: vec![("note_todo", json!({"todo": 0, "changed": false}), None)],
+            ..Play::default()
+        },
         "search_nodes" => Play {
             calls: vec![(
                 "search_nodes",

@@ -148,7 +148,14 @@ mod tests {
                 model("anthropic::claude-sonnet-4-5-20250929", "98221"),
             ]
         };
-        insta::assert_snapshot!(lines(rows(), Some(60)), @"");
-        insta::assert_snapshot!(lines(rows(), None), @"");
+        insta::assert_snapshot!(lines(rows(), Some(60)), @"
+        claude-haiku-4-5     12  1204556       0     412  $0.0210
+        anthropic::claude-sonnet-4-5-20250929
+                             12    98221       0     412  $0.0210
+        ");
+        insta::assert_snapshot!(lines(rows(), None), @"
+        claude-haiku-4-5                          12  1204556       0     412  $0.0210
+        anthropic::claude-sonnet-4-5-20250929     12    98221       0     412  $0.0210
+        ");
     }
 }

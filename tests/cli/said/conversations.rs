@@ -167,32 +167,44 @@ fn tools_list_show_and_check() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("tools list --pack assistant"), @"
     exit code 0
-    agent_workflows [n8n, mock] Lists the published n8n workflows with the tag agent-tool, each with its id, its name, what it does, its nodes and the JSON Schema of what
-    ask_confluence [flow, real] Use this tool when the user wants something in Confluence. This includes:
-    ask_gitlab [flow, real] Use this tool when the user wants something in GitLab. This includes:
-    ask_jira [flow, real] Use this tool when the user wants something in Jira. This includes:
-    ask_sharepoint [flow, real] Use this tool when the user wants something in SharePoint. This includes:
-    ask_system [flow, real] Use this tool when the user wants something in PDF files and the company's notes. This includes:
-    ask_trello [flow, real] Use this tool when the user wants something in Trello. This includes:
-    ask_workflows [flow, real] Use this tool when the user wants something with workflows or automation in n8n. This includes:
-    build_workflow [pack, real] Hands a wish to the copilot, which builds an n8n workflow from it, changes the one that it built in this conversation, or answers a question
-    current_user_execute_tool [http, mock] Executes one of the tools that current_user_tools listed for this user, for example to search issues, read or create pages, move cards
-    current_user_tools [http, mock] Always call this first to see which tools the current user has in a system. It returns a list that depends on the integrations of this
-    run_workflow [n8n, mock] Runs one of the workflows that agent_workflows listed and waits for its end. Call it with the workflow's id and with parameters that fit its
+    agent_workflows [n8n, mock] Lists the published n8n workflows with the tag agent-tool, each with its id, its name, what it does, its nodes and the JSON Schema of what it takes.
+    ask_confluence [flow, real] Use this tool when the user wants something in Confluence.
+    ask_gitlab [flow, real] Use this tool when the user wants something in GitLab.
+    ask_jira [flow, real] Use this tool when the user wants something in Jira.
+    ask_sharepoint [flow, real] Use this tool when the user wants something in SharePoint.
+    ask_system [flow, real] Use this tool when the user wants something in PDF files and the company's notes.
+    ask_trello [flow, real] Use this tool when the user wants something in Trello.
+    ask_workflows [flow, real] Use this tool when the user wants something with workflows or automation in n8n.
+    build_workflow [pack, real] Hands a wish to the copilot, which builds an n8n workflow from it, changes the one that it built in this conversation, or answers a question about it.
+    current_user_execute_tool [http, mock] Executes one of the tools that current_user_tools listed for this user, for example to search issues, read or create pages, move cards or make a PDF.
+    current_user_tools [http, mock] Always call this first to see which tools the current user has in a system.
+    run_workflow [n8n, mock] Runs one of the workflows that agent_workflows listed and waits for its end.
     ");
     insta::assert_snapshot!(project.said("tools list --pack front-door"), @r#"
     exit code 0
-    hand_over [pack, real] Hands a submitted request to another pack, which drafts what was asked for in a run of its own. Use it when the team's data says so; the
+    hand_over [pack, real] Hands a submitted request to another pack, which drafts what was asked for in a run of its own.
     "#);
     insta::assert_snapshot!(project.said("tools show ask_jira --pack assistant"), @r#"
     exit code 0
     ask_jira (flow, changes, real)
-    Use this tool when the user wants something in Jira. This includes: - searching for issues, tickets, bugs and tasks - reading an issue, its status and its comments - creating issues, adding comments, assigning, moving to another status - reading a sprint with its tickets and story points The agent remembers nothing: taskDescription must say the whole task, with all facts from the conversation and from other agents.
+    Use this tool when the user wants something in Jira. This includes:
+    - searching for issues, tickets, bugs and tasks
+    - reading an issue, its status and its comments
+    - creating issues, adding comments, assigning, moving to another status
+    - reading a sprint with its tickets and story points
+    The agent remembers nothing: taskDescription must say the whole task, with all facts from the conversation and from other agents.
     parameters: {"type":"object","properties":{"taskDescription":{"type":"string","description":"What this agent shall do, with everything that it needs to know","minLength":1}},"required":["taskDescription"],"additionalProperties":false}
     bound by the program: tenantID = has(input.tenantId) ? input.tenantId : 'local', userID = has(input.userId) ? input.userId : 'you', locale = has(input.locale) ? input.locale : 'en-US', userPrompt = input.message
     file: built-in packs/assistant/tools/ask_jira/tool.yaml
 
-    # ask_jira The agent for Jira: tickets, comments, transitions, assignees and sprints.  It is the flow `jira` (`agents/sub_agent.flow.yaml`). The main agent says `taskDescription`; tenant, user, language and the user's own words are bound. The agent remembers nothing, so the task has to hold every fact.  **Gives** `{output, data, attachment}`. `data.error` says what kept it: `missing_parameter` (with `parameter`), `no_tools`, `tool_failed`, `timeout`, `refused`, `unknown`.  **Tests.** A flow works only in a run: `agentctl packs test assistant` (`tests/scenarios.yaml`).
+    # ask_jira
+    The agent for Jira: tickets, comments, transitions, assignees and sprints.
+
+    It is the flow `jira` (`agents/sub_agent.flow.yaml`). The main agent says `taskDescription`; tenant, user, language and the user's own words are bound. The agent remembers nothing, so the task has to hold every fact.
+
+    **Gives** `{output, data, attachment}`. `data.error` says what kept it: `missing_parameter` (with `parameter`), `no_tools`, `tool_failed`, `timeout`, `refused`, `unknown`.
+
+    **Tests.** A flow works only in a run: `agentctl packs test assistant` (`tests/scenarios.yaml`).
     "#);
     insta::assert_snapshot!(project.said("tools show ask_nobody --pack assistant"), @r#"
     exit code 2
@@ -215,7 +227,7 @@ fn tools_list_show_and_check() {
     insta::assert_snapshot!(project.said("tools check --pack assistant"), @r#"
     exit code 2
     -- stderr --
-    error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, edit-structure, edit-parameters, read-parameters, validate-part, autofix-workflow, rollback-workflow, restore-workflow, show-workflow, delete-workflow, validate-draft, draft-workflow, qa-workflows, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, check-nodes, read-skills, best-practices, read-learnings, write-learnings, submit-request, agent_workflows, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, ask_workflows, build_workflow, current_user_execute_tool, current_user_tools, run_workflow, delegate; did you mean "ask_gitlab"?
+    error: built-in packs/assistant/agents/policy.yaml:3:41: "ask_jira" is no capability; there are list-workflows, get-workflow, create-workflow, update-workflow, edit-structure, edit-parameters, read-parameters, validate-part, autofix-workflow, note-todo, rollback-workflow, restore-workflow, show-workflow, delete-workflow, validate-draft, draft-workflow, qa-workflows, validate-final, activate-workflow, trigger-workflow, read-executions, read-versions, search-nodes, search-templates, node-schema, check-nodes, read-skills, best-practices, read-learnings, write-learnings, submit-request, agent_workflows, ask_confluence, ask_gitlab, ask_sharepoint, ask_system, ask_trello, ask_workflows, build_workflow, current_user_execute_tool, current_user_tools, run_workflow, delegate; did you mean "ask_gitlab"?
     packs/assistant/tools/ask_jira/tool.yaml:4:7: "flows" is no kind of tool; there are flow, http, builtin, mcp, n8n, exec, a2a, pack, search, fetch
     hint: agentctl packs check assistant lists the same; a project file overrides the built-in one of the same name
     "#);

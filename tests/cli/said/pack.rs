@@ -111,7 +111,7 @@ fn flow() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("flow check"), @"
     exit code 0
-    flow n8n-builder: 62 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
+    flow n8n-builder: 63 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
     ");
     insta::assert_snapshot!(project.said("flow graph"), @r#"
     exit code 0
@@ -243,8 +243,10 @@ fn flow() {
       post_mortem --> qa_loop_end
       weigh["set workflow<br/>when has(state.research_findings.assessment) or steps.assess.stat …"]
       qa_loop_left --> weigh
+      note["program calls note_todo<br/>when changed != null and has(input.executes) and input.executes"]
+      weigh --> note
       understood{"understood?"}
-      weigh --> understood
+      note --> understood
       understood_end(["draft"])
       understood -- "no" --> understood_end
       covered{"covered?"}

@@ -222,12 +222,12 @@ fn schema() {
     catalog-show         agentctl catalog show --output-format json
     catalog-sync         agentctl catalog sync --output-format json
     chat                 agentctl chat --output-format json, and agentctl answer of a turn's question
-    credentials          agentctl credentials --output-format json
+    credentials-list     agentctl credentials list --output-format json
     diff                 agentctl diff --output-format json
     doctor               agentctl doctor --output-format json
     error                What any command prints with --output-format json when it could not do its work
     events               A line of agentctl's stream-json, for runs (build, resume, answer) and turns (chat)
-    executions           agentctl executions --output-format json
+    executions-list      agentctl executions list --output-format json
     explain              agentctl explain --output-format json
     flow                 agents/flow.yaml, agents/NAME.flow.yaml
     flow-check           agentctl flow check --output-format json
@@ -307,6 +307,6 @@ fn schema() {
     exit code 2
     -- stderr --
     error: there is no schema "qaa"; did you mean "qa"?
-    hint: there are: a2a-approve, a2a-card, a2a-envelope, a2a-keygen, a2a-sign-card, a2a-task, a2a-verify, accept, agents-check, agents-list, agents-show, analyze, answers, approvals-show, bench, build, catalog-build, catalog-diff, catalog-search, catalog-show, catalog-sync, chat, credentials, diff, doctor, error, events, executions, explain, flow, flow-check, graph, init, learnings-add, learnings-check, learnings-edit, learnings-import, learnings-index, learnings-search, learnings-show, learnings-stats, log, mcp-approve, mcp-call, mcp-list, mcp-switch, mcp-tools, models, n8n-down, n8n-status, n8n-up, orchestrator, orchestrators-check, orchestrators-list, orchestrators-new, pack, packs-check, packs-export, packs-list, packs-new, packs-show, packs-test, policy, policy-check, policy-show, pull, push, qa, qa-explain, report, runs, runs-adopt, runs-prune, runs-show, runs-verify, serve, sessions-adopt, sessions-clear, sessions-delete, sessions-export, sessions-import, sessions-list, sessions-show, settings, show, skills-list, skills-show, test, tool, tools-call, tools-check, tools-discover, tools-guard, tools-list, tools-show, tools-stats, tools-test, trust, undo, usage, workflows-activate, workflows-list
+    hint: there are: a2a-approve, a2a-card, a2a-envelope, a2a-keygen, a2a-sign-card, a2a-task, a2a-verify, accept, agents-check, agents-list, agents-show, analyze, answers, approvals-show, bench, build, catalog-build, catalog-diff, catalog-search, catalog-show, catalog-sync, chat, credentials-list, diff, doctor, error, events, executions-list, explain, flow, flow-check, graph, init, learnings-add, learnings-check, learnings-edit, learnings-import, learnings-index, learnings-search, learnings-show, learnings-stats, log, mcp-approve, mcp-call, mcp-list, mcp-switch, mcp-tools, models, n8n-down, n8n-status, n8n-up, orchestrator, orchestrators-check, orchestrators-list, orchestrators-new, pack, packs-check, packs-export, packs-list, packs-new, packs-show, packs-test, policy, policy-check, policy-show, pull, push, qa, qa-explain, report, runs, runs-adopt, runs-prune, runs-show, runs-verify, serve, sessions-adopt, sessions-clear, sessions-delete, sessions-export, sessions-import, sessions-list, sessions-show, settings, show, skills-list, skills-show, test, tool, tools-call, tools-check, tools-discover, tools-guard, tools-list, tools-show, tools-stats, tools-test, trust, undo, usage, workflows-activate, workflows-list
     "#);
 }

@@ -99,9 +99,9 @@ fn analyze() {
     - 65 [TIME] create_workflow changed orders-over-100-eur-to-slack
     - 74 [TIME] stage validate
     - 77 [TIME] check: 0 errors
-    - 103 [TIME] stage test
-    - 104 [TIME] stage complete
-    - 105 [TIME] the run ended: checked; not executed
+    - 104 [TIME] stage test
+    - 105 [TIME] stage complete
+    - 106 [TIME] the run ended: checked; not executed
 
     ## Proposed learnings
 

@@ -161,8 +161,8 @@ fn answer_and_resume() {
       warning n8n/credential [Slack: Send message] still to connect: Slack API
       warning n8n/credential [Slack: Send message 1] still to connect: Slack API
     still yours to do:
-      - [GitHub] choose the owner
-      - [GitHub] choose the repository
+      - [GitHub: Get many] choose the owner
+      - [GitHub: Get many] choose the repository
       - [Slack] choose the channel
       - [GitHub: Get many] connect a credential: GitHub API
       - [Slack: Send message] connect a credential: Slack API
@@ -224,7 +224,7 @@ fn status_runs_approvals_and_usage() {
     "#);
     insta::assert_snapshot!(project.said("runs verify"), @"
     exit code 0
-    ✓ [RUN]: 106 records, the chain is whole
+    ✓ [RUN]: 107 records, the chain is whole
     ");
     insta::assert_snapshot!(project.said("runs verify no-such-run"), @r#"
     exit code 1
@@ -428,14 +428,14 @@ fn log() {
                        qa: pass, 0 errors, 1 warning (cycle 1)
       98  [TIME]   qa_loop[1]/failed: stopped
       99  [TIME]   qa_loop: left
-                     skipped: weigh
-     101  [TIME]   understood: passed
-     102  [TIME]   covered: passed
-     103  [TIME] ▶ test
-     104  [TIME] ▶ complete
-     105  [TIME] complete: checked; not executed (exit code 0)
-     106  [TIME] activation 1 ended: complete
-    run [RUN]: complete; 106 records, 7 model calls, 6 tool calls
+                     skipped: weigh, note
+     102  [TIME]   understood: passed
+     103  [TIME]   covered: passed
+     104  [TIME] ▶ test
+     105  [TIME] ▶ complete
+     106  [TIME] complete: checked; not executed (exit code 0)
+     107  [TIME] activation 1 ended: complete
+    run [RUN]: complete; 107 records, 7 model calls, 6 tool calls
     next: agentctl undo [RUN] --to N puts things as change N left them (1 to 1; 0: as before the run)
     "#);
     insta::assert_snapshot!(project.said("log no-such-run"), @r#"
