@@ -63,8 +63,8 @@ fn journal(steps: &[Step<'_>]) -> Vec<Record> {
 fn counted(steps: &[Step<'_>]) -> (Calls, Calls) {
     let mut figures = Figures::default();
     figures.add(&journal(steps), &NAMES);
-    let told = figures.told();
-    let of = |name: &str| told.get(name).copied().unwrap_or_default();
+    let told = figures.told(str::to_owned);
+    let of = |name: &str| told.get(name).cloned().unwrap_or_default();
     (of("helper"), of("flatterer"))
 }
 
