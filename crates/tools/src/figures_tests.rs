@@ -157,9 +157,9 @@ fn the_list_follows_the_help_and_not_the_success() {
         .map(|_| flattered(json!({}), json!({"says": "ok"})))
         .collect();
     let (helper, flatterer) = counted(&steps);
-    let of = |calls: Calls| wilson(calls.useful, calls.steps);
-    assert!(of(flatterer) < wilson(0, 0), "{}", of(flatterer));
-    assert!(of(helper) > 0.8, "{}", of(helper));
+    let of = |calls: &Calls| wilson(calls.useful, calls.steps);
+    assert!(of(&flatterer) < wilson(0, 0), "{}", of(&flatterer));
+    assert!(of(&helper) > 0.8, "{}", of(&helper));
 }
 
 /// An agent that is a tool and could not do what it was asked for answers too, and what it says of it stands in the reply.
