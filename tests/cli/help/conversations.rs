@@ -527,8 +527,8 @@ fn packs_export() {
     The workflows of the called agents come first; n8n has to know them before the main one.
     With --push each is created, or updated where its file follows one; each push is a run that
     `agentctl undo RUN` takes back. Nothing is published.
-    Exit code 2: the pack has no such agents, a tool that n8n has no node for, or no node that asks
-    for a credential of such a type; 5: a workflow was changed on n8n since (--force), or a guard asks
+    Exit code 2: the pack has no such agents, a tool that n8n has no node for, or no node that asks for
+    a credential of such a type; 5: a workflow was changed on n8n since (--force), or a guard asks
     (--allow).
     ");
 }

@@ -35,6 +35,7 @@ mod script;
 mod structure;
 mod subject;
 mod template;
+mod there;
 mod trigger;
 mod types;
 mod webhook;
@@ -53,6 +54,7 @@ use report::Report;
 pub use rules::{Half, RULES, Rule, rule};
 use serde_json::Value;
 use subject::{MANY, NodeView, SHARE, Subject, Types};
+pub use there::{HeldAddress, There};
 
 /// Every finding about the workflow, sorted by node, place and code.
 pub fn validate(workflow: &Workflow, catalog: &Catalog) -> Vec<Finding> {
