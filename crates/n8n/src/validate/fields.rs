@@ -97,9 +97,13 @@ fn before(subject: &Subject, node: &NodeView) -> String {
 }
 
 fn message(before: &str, read: &str, fields: &Fields) -> String {
-    let in_body = fields.contains("body") && fields.contains("headers");
-    let instead = if in_body {
+    let first = read.split('.').next().unwrap_or(read);
+    let instead = if first != read && fields.contains(first) {
+        format!("{read:?} is read as one name; it stands at $json.{read}")
+    } else if fields.contains("webhookUrl") {
         format!("what was sent is at $json.body.{read}")
+    } else if fields.contains("statusCode") {
+        format!("what was answered is at $json.body.{read}")
     } else if fields.is_empty() {
         "it has no fields".to_owned()
     } else {
