@@ -4,6 +4,7 @@ use super::error::CliError;
 use super::output::Output;
 use super::{project, reading, session};
 use crate::config::Config;
+use agentctl_engine::flow::{Flow, StepKind};
 use agentctl_engine::gateway::ForeignTools;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run;
@@ -59,9 +60,9 @@ pub fn tools(
     let searches = means.folder.is_none() && !mocks;
     let mut tools = made(pack, config, means)?;
     if let Some(root) = root {
-        let names: Vec<&'static str> = pack.tools.values().map(|tool| tool.id).collect();
+        let (names, tasks) = (names_of(pack), tasks_of(pack));
         // Figures that cannot be read speak for no tool and against none.
-        tools = tools.counting(move || calls_of(&root, &names).unwrap_or_default());
+        tools = tools.counting(move || counted(&root, &names, &tasks).unwrap_or_default());
     }
     let mut answered = tools.mocked();
     answered.retain(|mocked| !tools.is_spare(mocked.tool));
@@ -142,12 +143,42 @@ pub fn made(pack: &Pack, config: &Config, means: Means<'_>) -> Result<Tools, Cli
 }
 
 /// By tool, over the newest runs that this user's agentctl wrote. Mock answers do not count.
-pub fn calls_of(root: &Path, names: &[&str]) -> Result<BTreeMap<String, Calls>, CliError> {
-    Ok(figures_of(root, names)?.told())
+pub fn calls_of(root: &Path, pack: &Pack) -> Result<BTreeMap<String, Calls>, CliError> {
+    counted(root, &names_of(pack), &tasks_of(pack))
 }
 
-/// The same, by step too.
-pub fn figures_of(root: &Path, names: &[&str]) -> Result<Figures, CliError> {
+fn names_of(pack: &Pack) -> Vec<&'static str> {
+    pack.tools.values().map(|tool| tool.id).collect()
+}
+
+/// The tasks of the agents' steps, by the names of the steps.
+fn tasks_of(pack: &Pack) -> BTreeMap<String, String> {
+    let flows = std::iter::once(&pack.flow).chain(pack.flows.values().map(|of| &of.flow));
+    let mut tasks = BTreeMap::new();
+    for step in flows.flat_map(Flow::all_steps) {
+        if let StepKind::Agent(agent) = &step.kind {
+            tasks
+                .entry(step.id.clone())
+                .or_insert_with(|| agent.task.clone());
+        }
+    }
+    tasks
+}
+
+fn counted(
+    root: &Path,
+    names: &[&str],
+    tasks: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, Calls>, CliError> {
+    // A step that is no agent's has its own name.
+    let task_of = |path: &str| {
+        let last = path.rsplit('/').next().unwrap_or_default();
+        tasks.get(last).map_or(last, String::as_str).to_owned()
+    };
+    Ok(figures_of(root, names)?.told(task_of))
+}
+
+fn figures_of(root: &Path, names: &[&str]) -> Result<Figures, CliError> {
     let project = project::open(root)?;
     let mut runs = run::list(&project).map_err(|e| session::run_error(&e))?;
     runs.sort_by(|a, b| b.started_at.cmp(&a.started_at));

@@ -226,7 +226,7 @@ async def packs(url, binding):
     hello, _ = await last(door.send_message(said("I want to submit a request: the monthly sales report should be made automatically")))
     holds(f"{binding}: the front door takes a request", text(hello), hello)
     more, _ = await last(door.send_message(said("The sponsor is Ann Lee", context=hello.context_id)))
-    holds(f"{binding}: and goes on with it in its context", text(more) and more.context_id == hello.context_id and more.id != hello.id, more)
+    holds(f"{binding}: and goes on with it in its context and task", text(more) and more.context_id == hello.context_id and more.id == hello.id, more)
     _, research = await client(url, "research", binding, streaming=False)
     found, _ = await last(research.send_message(said("How long is the heating network of Norrfeld?")))
     output = [p.data for a in found.artifacts if a.artifact_id == "output" for p in a.parts]

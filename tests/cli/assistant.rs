@@ -333,6 +333,36 @@ fn as_workflows_of_n8n_it_has_no_error_and_only_the_task_is_the_models() {
     args.extend(files.iter().map(String::as_str));
     let checked = project.run(&args);
     assert_eq!(checked.code, 0, "{}", checked.stdout);
+    assert!(checked.stdout.contains("still to connect"));
+
+    let mut export = vec!["packs", "export", PACK, "exported"];
+    for account in [
+        "azureOpenAiApi=a1:Models",
+        "httpBasicAuth=b2",
+        "postgres=c3:Memory",
+    ] {
+        export.extend(["--credential", account]);
+    }
+    let ran = project.run(&export);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let checked = project.run(&[&args[..], &["--fail-on", "warning"]].concat());
+    assert_eq!(checked.code, 0, "{}", checked.stdout);
+    let memory = read("main_agent.json")["nodes"].clone();
+    let memory = memory.as_array().unwrap().iter();
+    let memory: Vec<&Value> = memory
+        .filter_map(|node| node["credentials"].get("postgres"))
+        .collect();
+    assert_eq!(memory, [&json!({"id": "c3", "name": "Memory"})]);
+
+    export.extend(["--credential", "slackApi=d4"]);
+    let ran = project.run(&export);
+    assert_eq!(ran.code, 2);
+    assert!(
+        ran.stderr
+            .contains("no node of these workflows asks for a credential of the type slackApi"),
+        "{}",
+        ran.stderr
+    );
 }
 
 /// Offline: the copilot is a pack of its own, with its own run and its own conversation.

@@ -84,7 +84,7 @@ TAKES = {
     "connections": {"Webhook": {"main": [[{"node": "Respond", "type": "main", "index": 0}]]}},
     "settings": {"executionOrder": "v1"},
 }
-TOOL = """tool_id: hand_over
+TOOL = """tool_id: take_request
 name: Hand over
 description: Hands a request over to the team that takes it.
 category: requests
@@ -115,10 +115,10 @@ class BothWays(FromN8n, unittest.TestCase):
         pack = self.project.root / "packs" / self.pack
         shutil.copytree(ROOT / "packs" / "front-door", pack, ignore=shutil.ignore_patterns("tests"))
         self.changed(pack / "pack.yaml", "name: front-door", f"name: {self.pack}")
-        self.changed(pack / "agents" / "policy.yaml", "program: [submit-request]", "program: [hand_over]")
-        self.changed(pack / "agents" / "turn.flow.yaml", "tool: submit_request", "tool: hand_over")
+        self.changed(pack / "agents" / "policy.yaml", "tools: [hand_over]}", "tools: [take_request, hand_over]}")
+        self.changed(pack / "agents" / "turn.flow.yaml", "tool: submit_request", "tool: take_request")
         self.changed(pack / "agents" / "turn.flow.yaml", "steps.submit.output.url", "steps.submit.output.result.url")
-        tool = pack / "tools" / "hand_over"
+        tool = pack / "tools" / "take_request"
         tool.mkdir(parents=True)
         (tool / "tool.yaml").write_text(TOOL)
         (tool / "mock.json").write_text('{"result": {"result": {"url": "https://mock.example"}}}')

@@ -4,8 +4,11 @@
 //! n8n does there what prompts say, not what this program guards: there is no guard of replies, and what must have been listed before is
 //! only asked for.
 
+mod accounts;
 mod requests;
 mod settings;
+
+pub use accounts::{Account, Accounts};
 
 use crate::sync::Local;
 use agentctl_base::canonical::sha256_hex;
@@ -48,6 +51,13 @@ pub enum NoExport {
     },
     #[error("{name} stands nowhere in the workflows; what can be set: {known}")]
     Unknown { name: String, known: String },
+    #[error(
+        "no node of these workflows asks for a credential of the type {credential_type}; asked for: {known}"
+    )]
+    NoSuchCredential {
+        credential_type: String,
+        known: String,
+    },
 }
 
 const LANGCHAIN: &str = "@n8n/n8n-nodes-langchain.";

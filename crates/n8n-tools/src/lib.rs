@@ -17,6 +17,7 @@ pub mod requests;
 pub mod resources;
 pub mod server;
 pub mod sync;
+pub mod there;
 mod tool;
 pub mod tools;
 pub mod vocabulary;

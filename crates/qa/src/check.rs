@@ -171,6 +171,9 @@ impl Check<'_> {
 
     fn workflow(&self, source: &Source, text: &str, prefix: String, workflow: &Value) -> Checked {
         let mut findings = validate::validate_value(workflow, self.catalog);
+        if prefix.is_empty() {
+            findings.extend(source.found.iter().cloned());
+        }
         findings.retain(|f| self.looks_for(&f.code));
         for finding in &mut findings {
             finding.pointer.insert_str(0, &prefix);

@@ -5,6 +5,7 @@ use super::place::Place;
 use super::rules;
 use super::staged::Blob;
 use agentctl_host::files::{open_given, plain_path};
+use agentctl_n8n::Finding;
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -15,13 +16,15 @@ pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const PASSED_OVER: [&str; 1] = ["node_modules"];
 
 /// A file to check.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Source {
     /// As named, or as found below what was named; `-` is standard input.
     pub path: PathBuf,
     /// Named by the user (and not found by walking a folder): it must be a workflow.
     pub named: bool,
     pub content: Content,
+    /// What is known of its workflow besides what its text says.
+    pub found: Vec<Finding>,
 }
 
 /// Where a source's text is.
@@ -57,6 +60,7 @@ impl Source {
             path: path.to_owned(),
             named: true,
             content: Content::File,
+            found: Vec::new(),
         }
     }
 
@@ -110,6 +114,7 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) {
                         path: entry.into_path(),
                         named: false,
                         content: Content::File,
+                        found: Vec::new(),
                     });
                 }
             }
@@ -121,6 +126,7 @@ fn walk(folder: &Path, sources: &mut Vec<Source>) {
                         .io_error()
                         .map_or_else(|| error.to_string(), ToString::to_string),
                 ),
+                found: Vec::new(),
             }),
         }
     }

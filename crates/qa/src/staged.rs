@@ -75,6 +75,7 @@ pub fn sources(
             }
             if seen.insert(change.file.clone()) {
                 sources.push(Source {
+                    found: Vec::new(),
                     path: if named { path.clone() } else { path.join(rest) },
                     named,
                     content: match change.blob {

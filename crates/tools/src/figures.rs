@@ -2,7 +2,7 @@
 //! of the step that made it and what the tool said have something in common that the call had not said. However often a step calls a
 //! tool, it counts once: a tool gains nothing by always succeeding, by being called again and again, or by repeating what it was asked.
 
-use crate::registry::Calls;
+use crate::registry::{Calls, Steps};
 use agentctl_base::model::ToolStatus;
 use agentctl_engine::store::{Event, Record};
 use serde_json::Value;
@@ -95,13 +95,14 @@ impl Figures {
         }
     }
 
-    /// How many steps called a tool, and how many of them it helped: by tool and by the step's path in the flow.
-    pub fn by_step(&self) -> &BTreeMap<(String, String), (u64, u64)> {
-        &self.steps
-    }
-
-    /// By tool.
-    pub fn told(self) -> BTreeMap<String, Calls> {
+    /// By tool. `task_of`: the task of a step, given its path in the flow.
+    pub fn told(mut self, task_of: impl Fn(&str) -> String) -> BTreeMap<String, Calls> {
+        for ((tool, step), (made, useful)) in std::mem::take(&mut self.steps) {
+            let (of, _) = self.tools.entry(tool).or_default();
+            let of: &mut Steps = of.tasks.entry(task_of(&step)).or_default();
+            of.made += made;
+            of.useful += useful;
+        }
         let middle = |(mut calls, mut times): (Calls, Vec<u64>)| {
             times.sort_unstable();
             calls.p50_ms = times.get(times.len() / 2).copied().unwrap_or_default();

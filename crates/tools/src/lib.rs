@@ -31,7 +31,7 @@ pub use mcp::NAME as MCP;
 pub use mock::Mode;
 pub use n8n::{NAME as N8N, NotRun, Ran, Which, Workflows};
 pub use pack::{Approval, CallOf, Message, NAME as PACK, Packs, Told, Waits, With};
-pub use registry::{Calls, Scored, Stands, in_order, ranked, wilson};
+pub use registry::{Calls, Scored, Stands, Steps, in_order, ranked, wilson};
 pub use search::NAME as SEARCH;
 pub use toolset::{Mocked, Surroundings, Tools};
 

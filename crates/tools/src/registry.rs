@@ -5,7 +5,7 @@ use agentctl_engine::pack::DeclaredTool;
 use std::collections::BTreeMap;
 
 /// What came of a tool's calls.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Calls {
     pub made: u64,
     pub ok: u64,
@@ -16,7 +16,39 @@ pub struct Calls {
     pub refused: u64,
     /// The middle time of the calls that succeeded, in milliseconds.
     pub p50_ms: u64,
+    /// Steps and useful steps by the task of the step, as its flow names it.
+    pub tasks: BTreeMap<String, Steps>,
 }
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Steps {
+    pub made: u64,
+    pub useful: u64,
+}
+
+impl Calls {
+    /// The lower bound of the share of steps that it helped. For a task the steps of that task count, and what the others say as ten
+    /// steps at most: what helps in one task need not help in another one.
+    pub fn useful_at_least(&self, task: Option<&str>) -> f64 {
+        let Some(task) = task else {
+            return wilson(self.useful, self.steps);
+        };
+        let of = self.tasks.get(task).copied().unwrap_or_default();
+        let (good, all) = (
+            self.useful - of.useful.min(self.useful),
+            self.steps - of.made.min(self.steps),
+        );
+        let (good, all) = (number(good) + 2.0, number(all) + 3.0);
+        let weight = all.min(OTHER_TASKS);
+        bound(
+            number(of.useful) + good / all * weight,
+            number(of.made) + weight,
+        )
+    }
+}
+
+/// What is known of other tasks counts as so many steps at most.
+const OTHER_TASKS: f64 = 10.0;
 
 /// A tool with its score and what it is made of.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,7 +58,7 @@ pub struct Scored<'t> {
     pub text: f64,
     /// 1: it is real here, and none of its calls failed; 0: it cannot be called.
     pub health: f64,
-    /// The lower bound of the share of steps that it helped (Wilson, 95 %).
+    /// The lower bound of the share of steps that it helped (Wilson, 95 %), those of the task first.
     pub useful: f64,
     /// Taken away: a tenth for a call that changes something, and up to a tenth for a slow one.
     pub cost: f64,
@@ -44,9 +76,15 @@ pub enum Stands {
 
 /// The lower bound of Wilson's interval at 95 % for a share. Before there are calls, two of three count as good: nobody knows yet.
 pub fn wilson(good: u64, all: u64) -> f64 {
+    bound(number(good) + 2.0, number(all) + 3.0)
+}
+
+fn number(n: u64) -> f64 {
+    u32::try_from(n).map_or(f64::from(u32::MAX), f64::from)
+}
+
+fn bound(good: f64, all: f64) -> f64 {
     const Z: f64 = 1.96;
-    let share = |n: u64| u32::try_from(n).map_or(f64::from(u32::MAX), f64::from);
-    let (good, all) = (share(good) + 2.0, share(all) + 3.0);
     let p = good / all;
     let squared = Z * Z / all;
     let spread = Z * ((p * (1.0 - p) + squared / 4.0) / all).sqrt();
@@ -56,11 +94,12 @@ pub fn wilson(good: u64, all: u64) -> f64 {
 /// The tools that have a word of the need, the best first; where two are equal, by name.
 pub fn ranked<'t>(
     need: &str,
+    task: Option<&str>,
     tools: impl IntoIterator<Item = &'t DeclaredTool>,
     calls: &BTreeMap<String, Calls>,
     stands: impl Fn(&DeclaredTool) -> Stands,
 ) -> Vec<Scored<'t>> {
-    let mut ranked = scored(need, tools, calls, stands);
+    let mut ranked = scored(need, task, tools, calls, stands);
     ranked.retain(|scored| scored.text > 0.0);
     ranked
 }
@@ -69,11 +108,12 @@ pub fn ranked<'t>(
 /// the other too.
 pub fn in_order<'t>(
     need: &str,
+    task: Option<&str>,
     tools: impl IntoIterator<Item = &'t DeclaredTool>,
     calls: &BTreeMap<String, Calls>,
     stands: impl Fn(&DeclaredTool) -> Stands,
 ) -> Vec<Scored<'t>> {
-    let mut left = scored(need, tools, calls, stands);
+    let mut left = scored(need, task, tools, calls, stands);
     let mut order = Vec::new();
     while !left.is_empty() {
         let first = left.remove(0);
@@ -97,6 +137,7 @@ impl Scored<'_> {
 
 fn scored<'t>(
     need: &str,
+    task: Option<&str>,
     tools: impl IntoIterator<Item = &'t DeclaredTool>,
     calls: &BTreeMap<String, Calls>,
     stands: impl Fn(&DeclaredTool) -> Stands,
@@ -109,13 +150,14 @@ fn scored<'t>(
         .zip(&texts)
         .map(|(tool, text)| {
             let text = matches(&need, text, &texts);
-            let calls = calls.get(tool.id).copied().unwrap_or_default();
+            let none = Calls::default();
+            let calls = calls.get(tool.id).unwrap_or(&none);
             let health = match stands(tool) {
                 Stands::Real => health(calls),
                 Stands::Mock => 0.5,
                 Stands::Not => 0.0,
             };
-            let useful = wilson(calls.useful, calls.steps);
+            let useful = calls.useful_at_least(task);
             let slow = (ratio(calls.p50_ms, 10_000)).min(1.0) / 10.0;
             let cost = slow + if tool.changes { 0.1 } else { 0.0 };
             let score = text * health * useful - if text > 0.0 { cost } else { 0.0 };
@@ -138,11 +180,10 @@ fn scored<'t>(
 }
 
 fn ratio(a: u64, b: u64) -> f64 {
-    let small = |n: u64| u32::try_from(n).map_or(f64::from(u32::MAX), f64::from);
-    small(a) / small(b).max(1.0)
+    number(a) / number(b).max(1.0)
 }
 
-fn health(calls: Calls) -> f64 {
+fn health(calls: &Calls) -> f64 {
     match calls.made.saturating_sub(calls.refused) {
         0 => 1.0,
         made => ratio(calls.ok, made),

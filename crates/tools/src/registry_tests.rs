@@ -82,7 +82,7 @@ fn what_a_tool_requires_is_offered_before_it_and_the_order_is_that_of_the_scores
         tool("zebra", "stripes", None),
     ];
     let order = |need: &str| -> Vec<&str> {
-        let order = in_order(need, &tools, &BTreeMap::new(), |_| Stands::Real);
+        let order = in_order(need, None, &tools, &BTreeMap::new(), |_| Stands::Real);
         order.iter().map(|scored| scored.tool.id).collect()
     };
     assert_eq!(order("pay the bill"), ["bills", "pay", "cards", "zebra"]);
@@ -91,4 +91,57 @@ fn what_a_tool_requires_is_offered_before_it_and_the_order_is_that_of_the_scores
         ["cards", "bills", "pay", "zebra"]
     );
     assert_eq!(order("nothing of that"), ["bills", "cards", "pay", "zebra"]);
+}
+
+#[test]
+fn what_helped_in_a_task_counts_most_in_that_task() {
+    let tools = [
+        tool("cards", "cards of a board", None),
+        tool("notes", "cards of a board", None),
+    ];
+    let steps = |made, useful| Steps { made, useful };
+    let calls = |tasks: &[(&str, Steps)]| Calls {
+        made: tasks.iter().map(|(_, of)| of.made).sum(),
+        ok: tasks.iter().map(|(_, of)| of.made).sum(),
+        steps: tasks.iter().map(|(_, of)| of.made).sum(),
+        useful: tasks.iter().map(|(_, of)| of.useful).sum(),
+        tasks: tasks
+            .iter()
+            .map(|(task, of)| ((*task).to_owned(), *of))
+            .collect(),
+        ..Calls::default()
+    };
+    let all = BTreeMap::from([
+        (
+            "cards".to_owned(),
+            calls(&[("serve", steps(30, 30)), ("sum up", steps(30, 3))]),
+        ),
+        (
+            "notes".to_owned(),
+            calls(&[("serve", steps(30, 3)), ("sum up", steps(30, 29))]),
+        ),
+    ]);
+    let order = |task: Option<&str>| -> Vec<&str> {
+        let order = in_order("cards", task, &tools, &all, |_| Stands::Real);
+        order.iter().map(|scored| scored.tool.id).collect()
+    };
+    assert_eq!(order(None), ["cards", "notes"], "33 of 60 and 32 of 60");
+    assert_eq!(order(Some("serve")), ["cards", "notes"]);
+    assert_eq!(order(Some("sum up")), ["notes", "cards"]);
+}
+
+#[test]
+fn of_a_task_without_steps_the_others_say_a_little() {
+    let good = Calls {
+        steps: 200,
+        useful: 190,
+        ..Calls::default()
+    };
+    let there = good.useful_at_least(None);
+    let elsewhere = good.useful_at_least(Some("new"));
+    assert!(
+        there > elsewhere && elsewhere > Calls::default().useful_at_least(Some("new")),
+        "{there} {elsewhere}"
+    );
+    assert_eq!(Calls::default().useful_at_least(Some("new")), wilson(0, 0));
 }

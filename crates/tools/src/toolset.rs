@@ -300,7 +300,7 @@ impl Toolset for Tools {
             (_, true) => Parsed::Change(Box::new(call(made))),
         })
     }
-    fn weighed(&self, need: &str, tools: &[&str]) -> Option<Vec<Weighed>> {
+    fn weighed(&self, need: &str, task: &str, tools: &[&str]) -> Option<Vec<Weighed>> {
         let counting = || {
             self.counting
                 .as_ref()
@@ -310,7 +310,7 @@ impl Toolset for Tools {
         let figures = self.figures.get_or_init(counting);
         let own = self.made.values().map(|made| &made.tool);
         let own = own.filter(|tool| tools.contains(&tool.id));
-        let order = in_order(need, own, figures, |tool| self.stands(tool));
+        let order = in_order(need, Some(task), own, figures, |tool| self.stands(tool));
         let weighed = order.iter().map(|scored| Weighed {
             tool: scored.tool.id.to_owned(),
             score: scored.score,

@@ -503,6 +503,10 @@ fn packs_export() {
               Write the value of a variable into the workflows, which otherwise read it from n8n's
               environment
 
+          --credential <TYPE=ID[:NAME]>
+              Connect the nodes that ask for a credential of this type with the one that has this id on
+              your n8n
+
           --push
               Send them to the connected n8n as well, each as `agentctl push` would
 
@@ -523,8 +527,9 @@ fn packs_export() {
     The workflows of the called agents come first; n8n has to know them before the main one.
     With --push each is created, or updated where its file follows one; each push is a run that
     `agentctl undo RUN` takes back. Nothing is published.
-    Exit code 2: the pack has no such agents, or a tool that n8n has no node for; 5: a workflow was
-    changed on n8n since (--force), or a guard asks (--allow).
+    Exit code 2: the pack has no such agents, a tool that n8n has no node for, or no node that asks for
+    a credential of such a type; 5: a workflow was changed on n8n since (--force), or a guard asks
+    (--allow).
     ");
 }
 

@@ -354,7 +354,7 @@ fn tools_that_are_called_and_found() {
     exported/system_agent.json
     exported/trello_agent.json
     exported/main_agent.json
-    next: agentctl qa exported/*.json; import them into n8n in this order, choose the credentials there, and set INTEGRATION_URL and ASSISTANT_MODEL for it (or write them in with --set)
+    next: agentctl qa exported/*.json; import them into n8n in this order, choose the credentials there (or name them with --credential), and set INTEGRATION_URL and ASSISTANT_MODEL for it (or write them in with --set)
     -- stderr --
     left out: built-in packs/assistant/tools/build_workflow/tool.yaml: n8n has no node for a tool of the kind pack
     ");

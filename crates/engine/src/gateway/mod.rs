@@ -200,15 +200,15 @@ impl Gateway {
     }
 
     /// Of these tools the ones that one step does not offer, since a toolset has more of them than the policy's limit; with those that stay,
-    /// weighed against the need. None: all are offered.
-    pub(crate) fn offer(&self, tools: &[ToolSpec], need: &str) -> Option<Offer> {
+    /// weighed against the need of a step with this task. None: all are offered.
+    pub(crate) fn offer(&self, tools: &[ToolSpec], need: &str, task: &str) -> Option<Offer> {
         let most = usize::try_from(self.policy.limits().max_offered_tools).unwrap_or(usize::MAX);
         let mut offer = Offer::default();
         for set in &self.toolsets {
             let own = |tool: &&ToolSpec| set.tools().iter().any(|head| head.name == tool.name);
             let own: Vec<&str> = tools.iter().filter(own).map(|t| t.name.as_str()).collect();
             if own.len() > most
-                && let Some(mut weighed) = set.weighed(need, &own)
+                && let Some(mut weighed) = set.weighed(need, task, &own)
             {
                 offer
                     .left_out

@@ -109,7 +109,7 @@ impl<'a> Driver<'a> {
         if let Some(settled) = trace.and_then(|trace| trace.left_out.clone()) {
             return Ok(settled);
         }
-        let Some(offer) = self.gateway.offer(tools, &need(step)) else {
+        let Some(offer) = self.gateway.offer(tools, &need(step), &step.task) else {
             return Ok(Vec::new());
         };
         let names = offer.left_out.iter().map(|weighed| weighed.tool.clone());

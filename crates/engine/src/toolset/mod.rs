@@ -60,9 +60,9 @@ pub trait Toolset: Send + Sync {
     fn resources(&self) -> Option<&dyn Resources> {
         None
     }
-    /// These of its tools in the order in which they fit a need, the best first, what another one requires before that one. None: its tools
-    /// are not weighed, and a role that may use them is shown them all.
-    fn weighed(&self, _need: &str, _tools: &[&str]) -> Option<Vec<Weighed>> {
+    /// These of its tools in the order in which they fit a need of a step with this task, the best first, what another one requires before
+    /// that one. None: its tools are not weighed, and a role that may use them is shown them all.
+    fn weighed(&self, _need: &str, _task: &str, _tools: &[&str]) -> Option<Vec<Weighed>> {
         None
     }
     /// The way out of a refusal by one of its own guards, for the model; None: it is not one of them.

@@ -179,7 +179,11 @@ impl Sentence {
     /// What looks showed of the things that a part names, in lower case; of all where it names none of them.
     fn seen(&self, part: &str, evidence: &[Evidence]) -> Vec<String> {
         let looks = evidence.iter().filter(|call| call.has_read());
-        let names = self.names(part);
+        let names = match self.names(part) {
+            // "MR 41 is approved and merged": what a bare verb tells is told of what was named before.
+            own if own.is_empty() && part.split_whitespace().count() < 3 => self.names(&self.text),
+            own => own,
+        };
         let mut seen = Vec::new();
         for call in looks {
             let mut all = Vec::new();

@@ -130,6 +130,10 @@ pub trait Backend: Send + Sync {
 
     /// Names and types of the credentials that exist; never what is in them.
     fn credentials(&self) -> BoxFuture<'_, BackendResult<Vec<CredentialHead>>>;
+    /// The workflows that are published, whole; None: it cannot be asked for them at once.
+    fn active(&self) -> BoxFuture<'_, BackendResult<Option<Vec<Stored>>>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
     /// The node types that this n8n has, as n8n publishes them: what `catalog sync` reads.
     fn node_types(&self) -> BoxFuture<'_, BackendResult<NodeTypesFile>>;
     /// n8n's own release, e.g. `2.22.6`; None: no n8n stands behind it, or it does not tell.

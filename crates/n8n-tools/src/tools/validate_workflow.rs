@@ -8,6 +8,7 @@ use super::n8n::N8n;
 use crate::arguments::{arguments, cursor, workflow_id};
 use crate::backend::{BackendError, Stored};
 use crate::capability as can;
+use crate::there::there;
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_engine::toolset::{Answer, Cx, Head, Read};
@@ -41,6 +42,8 @@ impl N8n {
     async fn validate(&self, cx: &mut Cx<'_>, validate: &ValidateWorkflow) -> Answer {
         let stored = self.stored(&validate.workflow_id).await?;
         let mut findings = self.findings(&stored.workflow);
+        let there = there(self.backend.as_ref(), &[&stored.workflow], self.catalog).await?;
+        findings.extend(there.findings(&stored.id.0, &stored.workflow, self.catalog));
         let mut content = head(&stored);
         let last = memory(cx.guards).last_validation(&stored.id.0).cloned();
         let many = too_many(&findings);

@@ -73,6 +73,8 @@ const OPERATIONS: [(&str, &[&str]); 6] = [
     ),
     ("object", &["empty", "notEmpty"]),
 ];
+/// A type of which a value is only asked for.
+const ANY: &str = "any";
 const OF_ANY_TYPE: [&str; 2] = ["exists", "notExists"];
 const SWITCH: &str = "n8n-nodes-base.switch";
 
@@ -110,7 +112,16 @@ fn operators(node: &NodeView, report: &mut Report) {
             let (Some(kind), Some(operation)) = (text("type"), text("operation")) else {
                 continue;
             };
+            let place = format!("{place}/conditions/{i}/operator");
             let Some((_, known)) = OPERATIONS.iter().find(|(name, _)| *name == kind) else {
+                if kind != ANY && !kind.starts_with('=') {
+                    let types: Vec<&str> = OPERATIONS.iter().map(|(name, _)| *name).collect();
+                    let message = format!(
+                        "n8n compares nothing as {kind:?}, so the condition never holds; it has {}",
+                        types.join(", ")
+                    );
+                    report.node(node, rules::UNKNOWN_OPERATOR.at(place, message));
+                }
                 continue;
             };
             if known.contains(&operation)
@@ -123,7 +134,6 @@ fn operators(node: &NodeView, report: &mut Report) {
                 "{operation:?} is no comparison of the type {kind}, so the condition never holds; n8n has {}",
                 known.join(", ")
             );
-            let place = format!("{place}/conditions/{i}/operator");
             report.node(node, rules::UNKNOWN_OPERATOR.at(place, message));
         }
     }

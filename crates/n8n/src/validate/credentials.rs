@@ -1,13 +1,15 @@
 //! `n8n/credential`: a required credential that the node asks for under its parameters is absent or has no id.
-//! A warning, though n8n refuses to publish: see the module above.
+//! A warning, though n8n refuses to publish: see the module above. What a request's parameters choose n8n itself does not look at.
 
 use super::{
     js::is_truthy,
     path::joined,
     report::{Draft, Report},
+    rules,
     subject::NodeView,
 };
 use crate::finding::Severity;
+use serde_json::Value;
 
 pub(super) fn check(node: &NodeView, report: &mut Report) {
     let Some(description) = node.description() else {
@@ -43,4 +45,32 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
             ),
         );
     }
+    chosen(node, set, report);
+}
+
+/// The account that a request's own parameters choose. n8n publishes without it, and the run ends with "Credentials not found".
+fn chosen(node: &NodeView, set: Option<&Value>, report: &mut Report) {
+    let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
+    let chosen = match text("authentication") {
+        Some("predefinedCredentialType") => text("nodeCredentialType"),
+        Some("genericCredentialType") => text("genericAuthType"),
+        _ => None,
+    };
+    let Some(chosen) = chosen.filter(|c| !c.is_empty() && !c.starts_with('=')) else {
+        return;
+    };
+    let slots = node.description().map(|d| d.credentials.as_slice());
+    let listed = slots
+        .unwrap_or_default()
+        .iter()
+        .any(|s| s.required && s.name == chosen);
+    let id = set.and_then(|s| s.get(chosen)).and_then(|c| c.get("id"));
+    if listed || id.is_some_and(is_truthy) {
+        return;
+    }
+    let message = format!("its authentication is by {chosen}, and no such credential is connected");
+    report.node(
+        node,
+        rules::CREDENTIAL_NOT_CONNECTED.at(joined("/credentials", chosen), message),
+    );
 }

@@ -15,7 +15,8 @@ const LOOP: &str = "n8n-nodes-base.splitInBatches";
 const WEBHOOK: &str = "n8n-nodes-base.webhook";
 const RESPOND: &str = "n8n-nodes-base.respondToWebhook";
 /// What gives the caller something: an error is an answer, too.
-const ANSWERS: [&str; 2] = [RESPOND, "n8n-nodes-base.stopAndError"];
+const ANSWERS: [&str; 2] = [RESPOND, STOP];
+const STOP: &str = "n8n-nodes-base.stopAndError";
 const IF: &str = "n8n-nodes-base.if";
 const SWITCH: &str = "n8n-nodes-base.switch";
 /// n8n makes no more tries, the first one included, and waits no longer between two of them.
@@ -60,7 +61,7 @@ fn never_comes_back(subject: &Subject, node: &NodeView, report: &mut Report) {
     if node.node_type != LOOP || version < 2.0 {
         return;
     }
-    let body = if version >= 3.0 { 1 } else { 0 };
+    let (body, done) = if version >= 3.0 { (1, 0) } else { (0, 1) };
     let body = subject
         .leaving(node.index)
         .find(|e| e.kind == "main" && e.output == body);
@@ -69,12 +70,41 @@ fn never_comes_back(subject: &Subject, node: &NodeView, report: &mut Report) {
     };
     // What leads back from anywhere goes round; one that "done" leads back to is made to end after its first batch.
     if subject.reach.on_circle(node.index) {
-        return;
+        return ends_early(subject, node, done, report);
     }
     let message = format!(
         "the body that begins with {first:?} never leads back to the loop, so only the first batch is worked on; connect its last node with the loop"
     );
     report.node(node, rules::LOOP_BODY_OPEN.at("", message));
+}
+
+/// A way out of the body that does not come back: the first item that takes it ends the loop, and what hangs on "done" never runs. One that
+/// goes on where "done" does, or that stops with an error, is meant.
+fn ends_early(subject: &Subject, of: &NodeView, done: usize, report: &mut Report) {
+    let main = subject.leaving(of.index).filter(|e| e.kind == "main");
+    let after: Vec<usize> = main
+        .filter(|e| e.output == done)
+        .filter_map(|e| e.to)
+        .collect();
+    let is_done = subject.main_after.reached(after.iter().copied());
+    let body = |at: usize| at != of.index && subject.reach.same_circle(at, of.index);
+    for node in subject.nodes.iter().filter(|n| body(n.index) && parts(n)) {
+        for (output, way) in ways(subject, node) {
+            let meant = |at: &usize| {
+                let stops = subject.nodes.get(*at).is_some_and(|n| n.node_type == STOP);
+                subject.reach.same_circle(*at, of.index) || is_done.get(*at) == Some(&true) || stops
+            };
+            if way.iter().any(meant) || (!way.is_empty() && after.is_empty()) {
+                continue;
+            }
+            let message = format!(
+                "what takes output {output} of {:?} never comes back to the loop, so the first such item ends it and \"done\" never runs; connect it with the loop",
+                node.name.unwrap_or_default()
+            );
+            let key = format!("{}/{output}", node.name.unwrap_or_default());
+            report.node(of, rules::LOOP_BODY_OPEN.at("", message).key(key));
+        }
+    }
 }
 
 fn retries(node: &NodeView, report: &mut Report) {
@@ -96,7 +126,8 @@ fn retries(node: &NodeView, report: &mut Report) {
     }
 }
 
-/// A webhook that waits for "Respond to Webhook": each way of an IF or a Switch behind it has to come to one.
+/// A webhook that waits for "Respond to Webhook": each way of an IF or a Switch behind it, and of a node with an output for errors, has to
+/// come to one.
 fn unanswered(subject: &Subject, report: &mut Report) {
     let is_hook = |n: &&NodeView| {
         let mode = n.filled.get("responseMode").and_then(Value::as_str);
@@ -127,8 +158,7 @@ fn unanswered(subject: &Subject, report: &mut Report) {
             continue;
         }
         for node in &subject.nodes {
-            let branches = [IF, SWITCH].contains(&node.node_type) && !node.disabled;
-            if !branches || !is(&behind, node.index) || is(&others, node.index) {
+            if !parts(node) || !is(&behind, node.index) || is(&others, node.index) {
                 continue;
             }
             let ways = ways(subject, node);
@@ -151,11 +181,27 @@ fn unanswered(subject: &Subject, report: &mut Report) {
     }
 }
 
-/// The nodes that come next, way by way: of an IF an item takes one of two, of a Switch one of those that are connected (which of the
-/// others a rule sends it to is not known here), of any other node all.
+/// An item takes one of its outputs.
+fn parts(node: &NodeView) -> bool {
+    !node.disabled && ([IF, SWITCH].contains(&node.node_type) || fails_over(node))
+}
+
+/// An item that fails takes the second of two outputs.
+fn fails_over(node: &NodeView) -> bool {
+    if node.raw.get("onError").and_then(Value::as_str) != Some("continueErrorOutput") {
+        return false;
+    }
+    let outputs = node
+        .description()
+        .map(|d| d.outputs_for(&node.filled, node.raw));
+    outputs.is_some_and(|o| count(&o, "main") == 2 && o.iter().any(|port| port.error))
+}
+
+/// The nodes that come next, way by way: of an IF, and of a node with an output for errors, an item takes one of two; of a Switch one of
+/// those that are connected (which of the others a rule sends it to is not known here); of any other node all.
 fn ways(subject: &Subject, node: &NodeView) -> Vec<(usize, Vec<usize>)> {
     let mut outputs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    if node.node_type == IF {
+    if node.node_type == IF || fails_over(node) {
         outputs.extend([(0, Vec::new()), (1, Vec::new())]);
     }
     for edge in subject.leaving(node.index).filter(|e| e.kind == "main") {
@@ -175,7 +221,7 @@ fn surely(subject: &Subject, hook: usize) -> bool {
         if node.node_type == RESPOND && !node.disabled {
             return true;
         }
-        if node.disabled || ![IF, SWITCH].contains(&node.node_type) {
+        if !parts(node) {
             open.extend(subject.main_after.of_node(at));
         }
     }

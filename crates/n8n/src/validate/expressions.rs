@@ -11,6 +11,7 @@ use super::{
     script::{NodeReference, Problem, Script},
     subject::{NodeView, Subject},
     template::{self, Part},
+    without_return,
 };
 use crate::{
     edit::{EditOp, references::is_python},
@@ -68,7 +69,6 @@ pub(crate) const PROGRAMS: [(&str, &str, Language); 8] = [
 ];
 
 /// The node whose code must return items.
-const CODE: &str = "n8n-nodes-base.code";
 /// Characters of code that a message shows.
 const SHOWN: usize = 40;
 
@@ -131,13 +131,8 @@ fn program<'a>(
         let message = explained("the code does not parse", code, problem);
         report.node(node, rules::CODE_SYNTAX.at(leaf.pointer, message));
     }
-    // What always throws means to.
-    let ends = ["return", "throw", "raise"]
-        .iter()
-        .any(|word| code.contains(word));
-    if problem.is_none() && node.node_type == CODE && known.is_some() && !ends {
-        let message = "the code returns nothing, and n8n takes no run of a Code node without items; end it with `return`";
-        report.node(node, rules::CODE_WITHOUT_RETURN.at(leaf.pointer, message));
+    if problem.is_none() && known.is_some() {
+        without_return::check(node, leaf, code, language, report);
     }
 }
 

@@ -19,6 +19,7 @@ mod javascript;
 mod js;
 mod js_date;
 mod leaves;
+mod made;
 mod options;
 mod parameters;
 mod path;
@@ -27,15 +28,18 @@ mod python;
 mod reach;
 mod references;
 mod report;
+mod returns;
 mod rules;
 mod schedule;
 mod script;
 mod structure;
 mod subject;
 mod template;
+mod there;
 mod trigger;
 mod types;
 mod webhook;
+mod without_return;
 
 use super::{catalog::Catalog, finding::Finding, workflow::Workflow};
 pub use api::refused_by_api;
@@ -50,6 +54,7 @@ use report::Report;
 pub use rules::{Half, RULES, Rule, rule};
 use serde_json::Value;
 use subject::{MANY, NodeView, SHARE, Subject, Types};
+pub use there::{HeldAddress, There};
 
 /// Every finding about the workflow, sorted by node, place and code.
 pub fn validate(workflow: &Workflow, catalog: &Catalog) -> Vec<Finding> {

@@ -56,6 +56,7 @@ rules! {
     REFERENCE_NOT_UPSTREAM "agentctl/reference-not-upstream" Configuration Error "an expression reads a node that has not run by then, so it fails";
     FROMAI_OUTSIDE_TOOL "agentctl/fromai-outside-tool" Configuration Error "$fromAI gets its value from an agent, and no agent calls this node";
     JSON_BODY_INVALID "agentctl/json-body-invalid" Configuration Error "the JSON does not parse, so the node fails";
+    CREDENTIAL_NOT_CONNECTED "agentctl/credential-not-connected" Configuration Warning "the request ends with \"Credentials not found\"";
     HARDCODED_SECRET "agentctl/hardcoded-secret" Configuration Warning "a secret stands in the workflow, readable for everyone who sees it";
     CONSTANT_CONDITION "agentctl/constant-condition" Configuration Warning "the condition compares fixed values, so it always goes the same way";
 

@@ -9,13 +9,28 @@ const LISTS: [(&str, &str, &str, &str, &str); 3] = [
     ("triggerTimes", "item", "mode", "custom", "cronExpression"),
     ("pollTimes", "item", "mode", "custom", "cronExpression"),
 ];
-/// Name and largest number of each field, from the minutes on.
-const FIELDS: [(&str, u32); 5] = [
-    ("minute", 59),
-    ("hour", 23),
-    ("day of the month", 31),
-    ("month", 12),
-    ("day of the week", 7),
+/// Name, smallest and largest number of each field, from the minutes on.
+const FIELDS: [(&str, u32, u32); 5] = [
+    ("minute", 0, 59),
+    ("hour", 0, 23),
+    ("day of the month", 1, 31),
+    ("month", 1, 12),
+    ("day of the week", 0, 7),
+];
+/// Names that stand for a number: of months, and of days of the week.
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+/// Numbers of a rule that is no cron expression, with what they may be.
+const NUMBERS: [(&str, f64, f64); 7] = [
+    ("secondsInterval", 1.0, f64::MAX),
+    ("minutesInterval", 1.0, f64::MAX),
+    ("hoursInterval", 1.0, f64::MAX),
+    ("daysInterval", 1.0, f64::MAX),
+    ("triggerAtMinute", 0.0, 59.0),
+    ("triggerAtHour", 0.0, 23.0),
+    ("triggerAtDayOfMonth", 1.0, 31.0),
 ];
 
 pub(super) fn check(node: &NodeView, report: &mut Report) {
@@ -33,6 +48,20 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
                 let place = format!("/parameters/{list}/{items}/{i}/{key}");
                 report.node(node, rules::CRON_NEVER_FIRES.at(place, why));
             }
+            for (key, least, most) in NUMBERS {
+                let number = item.get(key).and_then(Value::as_f64);
+                let Some(number) = number.filter(|n| *n < least || *n > most) else {
+                    continue;
+                };
+                let place = format!("/parameters/{list}/{items}/{i}/{key}");
+                let why = match key.ends_with("Interval") {
+                    true => format!("every {number} is no rhythm, so n8n does not start it"),
+                    false => format!(
+                        "{number} is no time (from {least} to {most}), so n8n does not start it"
+                    ),
+                };
+                report.node(node, rules::CRON_NEVER_FIRES.at(place, why));
+            }
         }
     }
 }
@@ -40,8 +69,11 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
 /// Why the expression never fires; None: it does, or it is one that is not read here.
 fn never(text: &str) -> Option<String> {
     let text = text.trim();
-    if text.starts_with('=') || text.contains("{{") || text.starts_with('@') || text.is_empty() {
+    if text.starts_with('=') || text.contains("{{") || text.starts_with('@') {
         return None;
+    }
+    if text.is_empty() {
+        return Some("the cron expression is empty, so n8n does not start it".to_owned());
     }
     let parts: Vec<&str> = text.split_whitespace().collect();
     // With six, the first are seconds.
@@ -58,16 +90,14 @@ fn never(text: &str) -> Option<String> {
     let named = FIELDS
         .iter()
         .zip(fields)
-        .map(|((name, most), part)| (*name, *most, *part));
+        .map(|(field, part)| (*field, *part));
     let all = seconds
-        .map(|part| ("second", 59, part))
+        .map(|part| (("second", 0, 59), part))
         .into_iter()
         .chain(named);
-    for (name, most, part) in all {
-        if let Some(number) = numbers(part).find(|n| *n > most) {
-            return Some(format!(
-                "{number} is no {name} (at most {most}) in {text:?}, so n8n does not start it"
-            ));
+    for (field, part) in all {
+        if let Some(why) = part.split(',').find_map(|one| wrong(field, one)) {
+            return Some(format!("{why} in {text:?}, so n8n does not start it"));
         }
     }
     let [_, _, day, month, weekday] = fields else {
@@ -81,10 +111,47 @@ fn never(text: &str) -> Option<String> {
         .then(|| format!("no month of {text:?} has a day {first}, so it never fires"))
 }
 
-/// Every number that stands for a time; what follows a `/` is a step.
-fn numbers(part: &str) -> impl Iterator<Item = u32> + '_ {
-    let ranges = part.split(',').filter_map(|one| one.split('/').next());
-    ranges.flat_map(|range| range.split('-').filter_map(|n| n.parse().ok()))
+/// What is wrong with one entry of a field's list: `*`, a number or a range, each with a step or without.
+fn wrong((name, least, most): (&str, u32, u32), entry: &str) -> Option<String> {
+    let (range, step) = match entry.split_once('/') {
+        None => (entry, None),
+        Some((range, step)) => (range, Some(step)),
+    };
+    if let Some(step) = step
+        && step.parse::<u32>().ok().is_none_or(|step| step == 0)
+    {
+        return Some(format!("a step of {step:?} is none"));
+    }
+    if range == "*" {
+        return None;
+    }
+    let number = |text: &str| -> Result<u32, String> {
+        let plain = text.to_lowercase();
+        let of = |names: &[&str], first| {
+            let at = names.iter().position(|known| *known == plain)?;
+            u32::try_from(at + first).ok()
+        };
+        let named = match name {
+            "month" => of(&MONTHS, 1),
+            "day of the week" => of(&DAYS, 0),
+            _ => None,
+        };
+        match named.or_else(|| text.parse().ok()) {
+            Some(n) if n < least || n > most => {
+                Err(format!("{n} is no {name} (from {least} to {most})"))
+            }
+            Some(n) => Ok(n),
+            None => Err(format!("{text:?} is no {name}")),
+        }
+    };
+    let ends = match range.split_once('-') {
+        None => number(range).map(|n| (n, n)),
+        Some((from, to)) => number(from).and_then(|from| Ok((from, number(to)?))),
+    };
+    match ends {
+        Err(why) => Some(why),
+        Ok((from, to)) => (from > to).then(|| format!("the range {range:?} runs backwards")),
+    }
 }
 
 /// The numbers of a plain list; None: it is something else.
@@ -117,8 +184,9 @@ mod tests {
             "@daily",
             "={{ $json.cron }}",
             "0 9 * * MON-FRI",
-            "0 0 L * *",
-            "",
+            "0 9 * jan-mar Mon,WED",
+            "5/10 * * * *",
+            "0 9 * * 7",
         ] {
             assert_eq!(never(text), None, "{text}");
         }
@@ -134,6 +202,17 @@ mod tests {
             "0 0 31 4,6,9,11 *",
             "0 0 0 32 * *",
             "every day",
+            "",
+            "0 9 ? * *",
+            "*/0 * * * *",
+            "0 9 0 * *",
+            "0 9 * * 5-1",
+            "0 9 L * *",
+            "H 9 * * *",
+            "0 9 * * sunday",
+            "10-5 * * * *",
+            "0 9 * * 1#1",
+            "0 9 * jan-xyz *",
         ] {
             assert!(never(text).is_some(), "{text}");
         }

@@ -239,6 +239,7 @@ fn expressions_are_read_with_their_references() {
     ]);
     insta::assert_snapshot!(lines(document), @r#"
     W agentctl/field-not-there Known /nodes/1/parameters/assignments/assignments/0/value | reads $json.a, which the item from "Hook" cannot have: what was sent is at $json.body.a
+    W agentctl/field-not-there Known /nodes/1/parameters/assignments/assignments/0/value | reads $json.b, which the item from "Hook" cannot have: what was sent is at $json.body.b
     E agentctl/unknown-reference Unknown /nodes/2/parameters/assignments/assignments/0/value | refers to the node "Hok", which does not exist; did you mean "Hook"? [refer to "Hook"]
     E agentctl/reference-not-upstream Later /nodes/3/parameters/assignments/assignments/0/value | refers to "Last", which runs only after this node
     E agentctl/missing-expression-prefix Plain /nodes/4/parameters/assignments/assignments/0/value | holds {{ $json.name }} but does not start with "=", so n8n takes it as plain text [put "=" in front]

@@ -149,22 +149,33 @@ fn without_webhook(node: &NodeView, report: &mut Report) {
 }
 
 /// Two enabled webhooks of the workflow with one method and one path.
+/// The webhooks of a workflow that are switched on.
+pub(super) fn hooks<'s, 'a>(subject: &'s Subject<'a>) -> impl Iterator<Item = &'s NodeView<'a>> {
+    all(subject, WEBHOOK).filter(|n| !n.disabled)
+}
+
+/// The addresses that a webhook answers at: method and path, without slashes at its ends. A path with a part that each call fills in has
+/// none of its own.
+pub(super) fn claimed<'n>(hook: &'n NodeView) -> Vec<(&'n str, &'n str)> {
+    let path = hook.filled.get("path").and_then(Value::as_str);
+    let plain = |path: &&str| !path.is_empty() && !path.starts_with('=') && !path.contains(':');
+    let Some(path) = path.filter(plain) else {
+        return Vec::new();
+    };
+    let methods: Vec<&str> = match hook.filled.get("httpMethod") {
+        Some(Value::String(method)) => vec![method],
+        Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let path = path.trim_matches('/');
+    methods.into_iter().map(|method| (method, path)).collect()
+}
+
 fn addresses(subject: &Subject, report: &mut Report) {
     let mut taken: HashMap<(String, &str), &NodeView> = HashMap::new();
-    for hook in all(subject, WEBHOOK).filter(|n| !n.disabled) {
-        let Some(path) = hook.filled.get("path").and_then(Value::as_str) else {
-            continue;
-        };
-        if path.is_empty() || path.starts_with('=') || path.contains(':') {
-            continue;
-        }
-        let methods: Vec<&str> = match hook.filled.get("httpMethod") {
-            Some(Value::String(method)) => vec![method],
-            Some(Value::Array(list)) => list.iter().filter_map(Value::as_str).collect(),
-            _ => Vec::new(),
-        };
-        for method in methods {
-            let address = (method.to_owned(), path.trim_matches('/'));
+    for hook in hooks(subject) {
+        for (method, path) in claimed(hook) {
+            let address = (method.to_owned(), path);
             let Some(other) = taken.get(&address) else {
                 taken.insert(address, hook);
                 continue;

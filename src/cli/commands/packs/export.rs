@@ -1,12 +1,13 @@
 //! `agentctl packs export`: a pack as workflows of n8n, in a folder, and from there on the n8n that is connected.
 
+use crate::cli::catalog_file;
 use crate::cli::commands::pull::read;
 use crate::cli::commands::push::{self, PushArgs};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::session;
 use agentctl_host::files::write_atomic;
-use agentctl_n8n_tools::export::{Exported, keep, rewire, workflows};
+use agentctl_n8n_tools::export::{Account, Accounts, Exported, keep, rewire, workflows};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -31,6 +32,9 @@ pub struct ExportArgs {
     /// Write the value of a variable into the workflows, which otherwise read it from n8n's environment
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     set: Vec<(String, String)>,
+    /// Connect the nodes that ask for a credential of this type with the one that has this id on your n8n
+    #[arg(long, value_name = "TYPE=ID[:NAME]", value_parser = account)]
+    credential: Vec<(String, Account)>,
     /// Send them to the connected n8n as well, each as `agentctl push` would
     #[arg(long)]
     push: bool,
@@ -49,6 +53,21 @@ fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
+fn account(text: &str) -> Result<(String, Account), String> {
+    let (credential_type, value) = pair(text).map_err(|_| "it is not TYPE=ID or TYPE=ID:NAME")?;
+    let (id, name) = value.split_once(':').unwrap_or((&value, &value));
+    match [id, name].iter().any(|part| part.trim().is_empty()) {
+        true => Err("it is not TYPE=ID or TYPE=ID:NAME".to_owned()),
+        false => Ok((
+            credential_type,
+            Account {
+                id: id.to_owned(),
+                name: name.to_owned(),
+            },
+        )),
+    }
+}
+
 /// A file that was written, and what its push came to.
 struct Written {
     file: PathBuf,
@@ -60,12 +79,19 @@ pub(super) fn export(root: &Path, args: &ExportArgs, out: &Output) -> Result<Exi
     let pack = session::named_pack(root, &args.pack, out)?;
     let set: BTreeMap<String, String> = args.set.iter().cloned().collect();
     let exported = workflows(&pack, &set).map_err(|e| CliError::usage(e.to_string()))?;
+    let accounts = Accounts {
+        by_type: args.credential.iter().cloned().collect(),
+        catalog: catalog_file::of(root, out)?,
+    };
+    accounts
+        .all_asked_for(&exported)
+        .map_err(|e| CliError::usage(e.to_string()))?;
     std::fs::create_dir_all(&args.dir).map_err(|e| CliError::io("make", &args.dir, &e))?;
     // The id that the pack gives a workflow, and the one that it has.
     let mut ids = BTreeMap::new();
     let mut written = Vec::new();
     for one in exported.workflows {
-        written.push(write(root, args, one, &mut ids, out)?);
+        written.push(write(root, args, one, (&mut ids, &accounts), out)?);
     }
     for why in &exported.left_out {
         out.note(&format!("left out: {why}"));
@@ -78,7 +104,7 @@ fn write(
     root: &Path,
     args: &ExportArgs,
     one: Exported,
-    ids: &mut BTreeMap<String, String>,
+    (ids, accounts): (&mut BTreeMap<String, String>, &Accounts),
     out: &Output,
 ) -> Result<Written, CliError> {
     let Exported { file, mut workflow } = one;
@@ -91,6 +117,7 @@ fn write(
     if let Some(before) = &before {
         keep(&mut workflow, before);
     }
+    accounts.connect(&mut workflow);
     if args.push && !follows {
         // It is new there: n8n gives it its id.
         workflow.as_object_mut().map(|map| map.shift_remove("id"));
@@ -106,7 +133,7 @@ fn write(
                 id: None,
                 target: None,
                 force: args.force,
-                allow: args.allow.clone(),
+                allow: allowed(args),
                 dry_run: false,
             };
             Some(push::pushed(root, &file, &push, out)?)
@@ -123,6 +150,15 @@ fn write(
         ids.insert(own, id);
     }
     Ok(Written { file, pushed })
+}
+
+/// Who says which credential it shall be need not allow that as well.
+fn allowed(args: &ExportArgs) -> Vec<String> {
+    let mut allow = args.allow.clone();
+    if !args.credential.is_empty() && !allow.iter().any(|guard| guard == "credentials") {
+        allow.push("credentials".to_owned());
+    }
+    allow
 }
 
 fn answer(
@@ -147,8 +183,8 @@ fn answer(
             });
             let lines: String = lines.collect();
             let next = match args.push {
-                false => format!("next: agentctl qa {shown}/*.json; import them into n8n in this order, choose the credentials there, and set INTEGRATION_URL and ASSISTANT_MODEL for it (or write them in with --set)"),
-                true => "next: choose the credentials in n8n, then publish them in this order (agentctl workflows activate ID); once they are pulled into the files, another export keeps the credentials".to_owned(),
+                false => format!("next: agentctl qa {shown}/*.json; import them into n8n in this order, choose the credentials there (or name them with --credential), and set INTEGRATION_URL and ASSISTANT_MODEL for it (or write them in with --set)"),
+                true => "next: choose the credentials that are missing in n8n (or name them with --credential), then publish them in this order (agentctl workflows activate ID); once they are pulled into the files, another export keeps the credentials".to_owned(),
             };
             format!("{lines}{next}\n")
         },

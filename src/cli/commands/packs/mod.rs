@@ -56,7 +56,7 @@ pub enum PacksCommand {
     },
     /// Write a pack of a main agent and agents that it calls as workflows of n8n
     #[command(
-        after_help = "Examples:\n  agentctl packs export assistant --to n8n n8n-assistant\n  agentctl qa n8n-assistant/*.json\n  agentctl packs export assistant --to n8n n8n-assistant --push --set INTEGRATION_URL=https://platform.example.com --set ASSISTANT_MODEL=gpt-4\n\nThe workflows of the called agents come first; n8n has to know them before the main one.\nWith --push each is created, or updated where its file follows one; each push is a run that `agentctl undo RUN` takes back. Nothing is published.\nExit code 2: the pack has no such agents, or a tool that n8n has no node for; 5: a workflow was changed on n8n since (--force), or a guard asks (--allow)."
+        after_help = "Examples:\n  agentctl packs export assistant --to n8n n8n-assistant\n  agentctl qa n8n-assistant/*.json\n  agentctl packs export assistant --to n8n n8n-assistant --push --set INTEGRATION_URL=https://platform.example.com --set ASSISTANT_MODEL=gpt-4\n\nThe workflows of the called agents come first; n8n has to know them before the main one.\nWith --push each is created, or updated where its file follows one; each push is a run that `agentctl undo RUN` takes back. Nothing is published.\nExit code 2: the pack has no such agents, a tool that n8n has no node for, or no node that asks for a credential of such a type; 5: a workflow was changed on n8n since (--force), or a guard asks (--allow)."
     )]
     Export(export::ExportArgs),
     /// Play the dialogues of a pack, and say which of their expectations hold

@@ -10,11 +10,13 @@ use crate::cli::progress::plain;
 use crate::cli::report::second_opinion;
 use crate::cli::runtime;
 use crate::cli::session::Session;
-use agentctl_n8n::WorkflowId;
+use agentctl_n8n::validate::There;
+use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::backend::{
     Backend, BackendErrorKind, BackendResult, ListQuery, Stored, list_all,
 };
 use agentctl_n8n_tools::sync;
+use agentctl_n8n_tools::there::there;
 use agentctl_qa::source::Source;
 use futures_util::stream::{self, StreamExt, TryStreamExt};
 use std::path::{Path, PathBuf};
@@ -31,7 +33,9 @@ pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source
     let session = Session::open(project, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
     let n8n = session.n8n()?;
-    catalog_file::of_n8n(project, backend.place(), out)?.warn(out);
+    let facts = catalog_file::of_n8n(project, backend.place(), out)?;
+    facts.warn(out);
+    let catalog = facts.catalog;
     let held = runtime::block_on(async {
         let held = held(backend, args).await;
         // Those named stand first. Of a whole n8n it would take long.
@@ -45,19 +49,26 @@ pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source
         if let (Some(tag), Ok([])) = (&args.tag, held.as_deref()) {
             out.note(&format!("no workflow of the n8n has the tag {tag:?}"));
         }
+        let there = match &held {
+            Ok(held) => {
+                let workflows: Vec<&Workflow> =
+                    held.iter().map(|stored| &stored.workflow).collect();
+                there(backend, &workflows, catalog).await
+            }
+            Err(_) => Ok(There::default()),
+        };
         backend.close().await;
-        held
-    })?
-    .map_err(unavailable)?;
-    Ok(held
-        .iter()
-        .map(|stored| {
-            Source::held(
-                PathBuf::from("n8n").join(&stored.id.0),
-                sync::file(stored, true, None),
-            )
-        })
-        .collect())
+        held.and_then(|held| Ok((held, there?)))
+    })?;
+    let (held, there) = held.map_err(unavailable)?;
+    let source = |stored: &Stored| Source {
+        found: there.findings(&stored.id.0, &stored.workflow, catalog),
+        ..Source::held(
+            PathBuf::from("n8n").join(&stored.id.0),
+            sync::file(stored, true, None),
+        )
+    };
+    Ok(held.iter().map(source).collect())
 }
 
 async fn held(backend: &dyn Backend, args: &QaArgs) -> BackendResult<Vec<Stored>> {

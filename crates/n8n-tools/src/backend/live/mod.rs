@@ -490,6 +490,14 @@ impl Backend for LiveBackend {
     fn credentials(&self) -> BoxFuture<'_, BackendResult<Vec<CredentialHead>>> {
         Box::pin(self.credentials_now())
     }
+    fn active(&self) -> BoxFuture<'_, BackendResult<Option<Vec<Stored>>>> {
+        Box::pin(async move {
+            match &self.rest {
+                Some(rest) => rest.active().await.map(Some),
+                None => Ok(None),
+            }
+        })
+    }
     fn node_types(&self) -> BoxFuture<'_, BackendResult<NodeTypesFile>> {
         Box::pin(async move {
             self.by_rest("give its list of node types")?

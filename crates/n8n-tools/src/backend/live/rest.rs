@@ -4,7 +4,7 @@ use super::document::{self, Held, checked_id, held};
 use super::http::{Effect, Http};
 use crate::backend::{
     BackendError, BackendErrorKind, BackendResult, CredentialHead, ExecutionHead, ExecutionQuery,
-    InstanceCheck, ListQuery, Listing, NodeTypesFile,
+    InstanceCheck, ListQuery, Listing, NodeTypesFile, Stored,
 };
 use agentctl_n8n::todo_note::Item;
 use agentctl_n8n::{Workflow, WorkflowId};
@@ -95,6 +95,19 @@ impl Rest {
             }
         }
         Ok(listing)
+    }
+
+    /// The published ones, whole.
+    pub async fn active(&self) -> BackendResult<Vec<Stored>> {
+        let asked = [
+            ("limit", PAGE),
+            ("excludePinnedData", "true"),
+            ("active", "true"),
+        ];
+        let found = self.pages(&["workflows"], &asked).await?.into_iter();
+        let found: Vec<Held> = found.map(held).collect::<BackendResult<_>>()?;
+        let active = found.into_iter().filter(|held| !held.archived);
+        Ok(active.map(|held| held.stored).collect())
     }
 
     pub async fn get(&self, id: &WorkflowId) -> BackendResult<Held> {

@@ -1,0 +1,385 @@
+//! The fields of the items that nodes give out, as far as a node's parameters say it. None everywhere: not known.
+
+use super::{
+    returns,
+    subject::{NodeView, Subject},
+    template::{self, Part},
+};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+
+const WEBHOOK: &str = "n8n-nodes-base.webhook";
+/// What a webhook's item is made of.
+const OF_WEBHOOK: [&str; 7] = [
+    "headers",
+    "params",
+    "query",
+    "body",
+    "webhookUrl",
+    "executionMode",
+    "jwtPayload",
+];
+const OF_SCHEDULE: [&str; 11] = [
+    "timestamp",
+    "Readable date",
+    "Readable time",
+    "Day of week",
+    "Year",
+    "Month",
+    "Day of month",
+    "Hour",
+    "Minute",
+    "Second",
+    "Timezone",
+];
+/// What n8n's own chat sends.
+const OF_CHAT: [&str; 5] = ["sessionId", "action", "chatInput", "files", "metadata"];
+pub(super) const CODE: &str = "n8n-nodes-base.code";
+/// Nodes that hand on the items that they get.
+const PASS: [&str; 6] = [
+    "n8n-nodes-base.if",
+    "n8n-nodes-base.filter",
+    "n8n-nodes-base.switch",
+    "n8n-nodes-base.noOp",
+    "n8n-nodes-base.limit",
+    "n8n-nodes-base.sort",
+];
+/// Nodes in a row that hand on, at most.
+const DEEPEST: usize = 20;
+
+pub(super) type Fields = BTreeSet<String>;
+
+/// The fields of the items that arrive; None: not known.
+pub(super) fn arriving(
+    subject: &Subject,
+    node: &NodeView,
+    pinned: &dyn Fn(&NodeView) -> bool,
+    depth: usize,
+) -> Option<Fields> {
+    if depth > DEEPEST {
+        return None;
+    }
+    let mut all = Fields::new();
+    let mut any = false;
+    for edge in subject.entering(node.index) {
+        if edge.kind != "main" || edge.input != 0 {
+            return None;
+        }
+        let before = subject.nodes.get(edge.from?)?;
+        all.extend(made(subject, before, pinned, depth + 1)?);
+        any = true;
+    }
+    any.then_some(all)
+}
+
+/// The fields of the items that a node gives out; None: not known.
+pub(super) fn made(
+    subject: &Subject,
+    node: &NodeView,
+    pinned: &dyn Fn(&NodeView) -> bool,
+    depth: usize,
+) -> Option<Fields> {
+    let description = node.description()?;
+    // A failed item has other fields, and so has one that somebody pinned; a node that is off may be meant to be on.
+    if node.disabled
+        || pinned(node)
+        || node.raw.get("onError").is_some_and(|e| e != "stopWorkflow")
+        || node.raw.get("continueOnFail") == Some(&Value::Bool(true))
+    {
+        return None;
+    }
+    let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
+    if PASS.contains(&node.node_type) {
+        return arriving(subject, node, pinned, depth);
+    }
+    match node.node_type {
+        WEBHOOK => Some(names(&OF_WEBHOOK)),
+        "n8n-nodes-base.scheduleTrigger" => Some(names(&OF_SCHEDULE)),
+        "n8n-nodes-base.manualTrigger" => Some(Fields::new()),
+        "n8n-nodes-base.set" => {
+            let (mut own, keeps) = of_set(node, description.version)?;
+            match keeps {
+                Keeps::None => {}
+                Keeps::All => own.extend(arriving(subject, node, pinned, depth)?),
+                Keeps::These(these) => own.extend(these),
+                Keeps::AllBut(these) => {
+                    let mut rest = arriving(subject, node, pinned, depth)?;
+                    rest.retain(|field| !these.contains(field));
+                    own.extend(rest);
+                }
+            }
+            Some(own)
+        }
+        "n8n-nodes-base.aggregate" => of_aggregate(node),
+        "n8n-nodes-base.summarize" => of_summarize(node),
+        "n8n-nodes-base.splitOut" => of_split_out(node, || arriving(subject, node, pinned, depth)),
+        "n8n-nodes-base.renameKeys" => of_rename(node, arriving(subject, node, pinned, depth)?),
+        "n8n-nodes-base.errorTrigger" => Some(names(&["execution", "workflow", "trigger"])),
+        "@n8n/n8n-nodes-langchain.chatTrigger" => Some(names(&OF_CHAT)),
+        "n8n-nodes-base.formTrigger" => of_form(node),
+        "n8n-nodes-base.executeWorkflowTrigger" => of_called(node),
+        "n8n-nodes-base.httpRequest" => of_whole_response(node),
+        CODE => of_code(node),
+        _ => None,
+    }
+}
+
+/// What a Set node keeps of an item besides what it writes.
+enum Keeps {
+    None,
+    All,
+    These(Fields),
+    AllBut(Fields),
+}
+
+/// What a Set node writes, and what it keeps.
+fn of_set(node: &NodeView, version: f64) -> Option<(Fields, Keeps)> {
+    let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
+    let flag = |key: &str| node.filled.get(key).and_then(Value::as_bool);
+    // A name with dots is a path, unless the node is told otherwise.
+    let dots = option(node, "dotNotation") != Some(&Value::Bool(false));
+    let name_of = |value: &Value| {
+        let name = value.get("name")?.as_str()?;
+        match dots {
+            true => top(name),
+            false => top(&name.replace(['.', '['], "_")).map(|_| name.to_owned()),
+        }
+    };
+    if version < 3.0 {
+        let keeps = match flag("keepOnlySet") {
+            Some(true) => Keeps::None,
+            _ => Keeps::All,
+        };
+        let mut names = Fields::new();
+        let values = node.filled.get("values").and_then(Value::as_object);
+        for list in values.into_iter().flat_map(Map::values) {
+            for value in list.as_array().into_iter().flatten() {
+                names.insert(name_of(value)?);
+            }
+        }
+        return Some((names, keeps));
+    }
+    let listed = |key: &str| -> Option<Fields> {
+        let list = text(key).filter(|list| !list.starts_with('=') && !list.contains("{{"))?;
+        let names = list.split(',').map(str::trim);
+        names.filter(|name| !name.is_empty()).map(top).collect()
+    };
+    let keeps = match (flag("includeOtherFields"), text("include")) {
+        (Some(false), _) | (None, Some("none")) => Keeps::None,
+        (Some(true) | None, Some("all") | None) => Keeps::All,
+        (_, Some("selected")) => Keeps::These(listed("includeFields")?),
+        (_, Some("except")) => Keeps::AllBut(listed("excludeFields")?),
+        _ => return None,
+    };
+    if text("mode") == Some("raw") {
+        return Some((keys_of_json(text("jsonOutput")?)?, keeps));
+    }
+    if text("mode") != Some("manual") {
+        return None;
+    }
+    let list = ["assignments/assignments", "fields/values"]
+        .iter()
+        .find_map(|place| {
+            let (group, list) = place.split_once('/')?;
+            node.filled.get(group)?.get(list)?.as_array()
+        });
+    let mut names = Fields::new();
+    for value in list.into_iter().flatten() {
+        names.insert(name_of(value)?);
+    }
+    // Nothing is set: the node is not set up yet.
+    (!matches!(keeps, Keeps::None) || !names.is_empty()).then_some((names, keeps))
+}
+
+fn option<'n>(node: &'n NodeView, name: &str) -> Option<&'n Value> {
+    node.filled.get("options")?.get(name)
+}
+
+/// The keys of a JSON object that is written out; the values of its expressions do not matter. None: it is none, or a key is computed.
+fn keys_of_json(text: &str) -> Option<Fields> {
+    let plain: String = match text.strip_prefix('=') {
+        None => text.to_owned(),
+        Some(template) => template::parts(template)
+            .into_iter()
+            .map(|part| match part {
+                Part::Text(text) => text,
+                Part::Code { .. } => "0",
+            })
+            .collect(),
+    };
+    match serde_json::from_str(&plain) {
+        Ok(Value::Object(map)) => Some(map.into_iter().map(|(key, _)| key).collect()),
+        _ => None,
+    }
+}
+
+/// The parts of a list, each an item. An entry that is an object is spread out, so without the others and without a name of its own the
+/// fields are not known.
+fn of_split_out(node: &NodeView, arriving: impl Fn() -> Option<Fields>) -> Option<Fields> {
+    let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
+    let split =
+        |list: &str| -> Option<Fields> { list.split(',').map(|name| top(name.trim())).collect() };
+    let of = split(text("fieldToSplitOut")?)?;
+    let named = option(node, "destinationFieldName").and_then(Value::as_str);
+    let named = named.filter(|name| !name.is_empty());
+    let own = named.map_or_else(|| Some(of.clone()), split)?;
+    match text("include") {
+        Some("allOtherFields") => {
+            let mut fields = arriving()?;
+            fields.retain(|field| !of.contains(field));
+            fields.extend(own);
+            Some(fields)
+        }
+        Some("selectedOtherFields") => {
+            let mut fields = split(text("fieldsToInclude")?)?;
+            fields.extend(own);
+            Some(fields)
+        }
+        _ => named.map(|_| own),
+    }
+}
+
+fn of_rename(node: &NodeView, mut fields: Fields) -> Option<Fields> {
+    let more = node
+        .filled
+        .get("additionalOptions")
+        .and_then(Value::as_object);
+    if more.is_some_and(|more| !more.is_empty()) {
+        return None;
+    }
+    let list = node.filled.get("keys")?.get("key")?.as_array()?;
+    for key in list {
+        let name = |of: &str| key.get(of).and_then(Value::as_str).and_then(top);
+        let (from, to) = (name("currentKey")?, name("newKey")?);
+        if fields.remove(&from) {
+            fields.insert(to);
+        }
+    }
+    Some(fields)
+}
+
+/// A form gives its fields by their labels or names, and what it adds itself.
+fn of_form(node: &NodeView) -> Option<Fields> {
+    let list = node.filled.get("formFields")?.get("values")?.as_array()?;
+    let mut names: Fields = ["submittedAt", "formMode", "formQueryParameters"]
+        .map(str::to_owned)
+        .into();
+    for field in list {
+        let of = |key: &str| field.get(key).and_then(Value::as_str);
+        let given = ["fieldLabel", "fieldName", "elementName"].map(of);
+        for name in given.into_iter().flatten() {
+            if name.starts_with('=') {
+                return None;
+            }
+            names.insert(name.to_owned());
+        }
+    }
+    (!list.is_empty()).then_some(names)
+}
+
+/// A workflow that others call, where it says what it takes.
+fn of_called(node: &NodeView) -> Option<Fields> {
+    let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
+    match text("inputSource")? {
+        "workflowInputs" => {
+            let list = node
+                .filled
+                .get("workflowInputs")?
+                .get("values")?
+                .as_array()?;
+            let names = list
+                .iter()
+                .map(|of| of.get("name")?.as_str().map(str::to_owned));
+            let names: Option<Fields> = names.collect();
+            names.filter(|names| !names.is_empty())
+        }
+        "jsonExample" => keys_of_json(text("jsonExample")?),
+        _ => None,
+    }
+}
+
+/// The answer as a whole: its text or file stands below a name of its own.
+fn of_whole_response(node: &NodeView) -> Option<Fields> {
+    let response = option(node, "response")?.get("response")?;
+    if response.get("fullResponse") != Some(&Value::Bool(true)) {
+        return None;
+    }
+    let mut names: Fields = ["headers", "statusCode", "statusMessage", "body", "data"]
+        .map(str::to_owned)
+        .into();
+    let named = response.get("outputPropertyName").and_then(Value::as_str);
+    names.extend(named.and_then(top));
+    Some(names)
+}
+
+/// Code that returns objects that are written out.
+fn of_code(node: &NodeView) -> Option<Fields> {
+    let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
+    let plain = |code: &&str| !code.starts_with('=');
+    if text("language").is_some_and(|language| language != "javaScript") {
+        return None;
+    }
+    returns::of(text("jsCode").filter(plain)?)?.fields()
+}
+
+fn of_aggregate(node: &NodeView) -> Option<Fields> {
+    let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
+    if text("aggregate")? == "aggregateAllItemData" {
+        return Some(Fields::from([top(text("destinationFieldName")?)?]));
+    }
+    let list = node.filled.get("fieldsToAggregate")?;
+    let mut names = Fields::new();
+    for field in list.get("fieldToAggregate")?.as_array()? {
+        let of = |key: &str| field.get(key).and_then(Value::as_str);
+        let renamed = field.get("renameField") == Some(&Value::Bool(true));
+        let name = of(if renamed {
+            "outputFieldName"
+        } else {
+            "fieldToAggregate"
+        })?;
+        names.insert(top(name)?);
+        // A path gives its last name.
+        names.extend(name.rsplit('.').next().map(str::to_owned));
+    }
+    (!names.is_empty()).then_some(names)
+}
+
+/// How the node writes what it did to a field before the field's name.
+const SUMS: [&str; 8] = [
+    "appended_",
+    "average_",
+    "concatenated_",
+    "count_",
+    "unique_count_",
+    "max_",
+    "min_",
+    "sum_",
+];
+
+fn of_summarize(node: &NodeView) -> Option<Fields> {
+    let split = node.filled.get("fieldsToSplitBy").and_then(Value::as_str);
+    let mut names = Fields::new();
+    let split = split.unwrap_or_default().split(',').map(str::trim);
+    for name in split.filter(|name| !name.is_empty()) {
+        names.insert(top(name)?);
+        names.insert(name.replace([' ', '.'], "_"));
+        names.extend(name.rsplit('.').next().map(str::to_owned));
+    }
+    let list = node.filled.get("fieldsToSummarize")?;
+    let list = list.get("values")?.as_array()?;
+    for value in list {
+        let name = value.get("field")?.as_str()?;
+        top(name)?;
+        let name = name.replace([' ', '.'], "_");
+        names.extend(SUMS.iter().map(|sum| format!("{sum}{name}")));
+    }
+    // Nothing is summed up: the node is not set up yet.
+    (!list.is_empty()).then_some(names)
+}
+
+/// The key that a name with dots stands below; None: it is computed.
+fn top(name: &str) -> Option<String> {
+    let fixed = !name.starts_with('=') && !name.contains("{{") && !name.trim().is_empty();
+    let first = name.split(['.', '[']).next().unwrap_or(name);
+    fixed.then(|| first.to_owned())
+}

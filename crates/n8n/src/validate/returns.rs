@@ -1,0 +1,313 @@
+//! What the JavaScript of a Code node gives back: read off its `return` statements, of which those of functions within it are not its own.
+//! Never runs anything.
+
+use super::javascript::{BODY_START, with_stack};
+use super::made::Fields;
+use oxc_allocator::Allocator;
+use oxc_ast::ast::{
+    Argument, ArrayExpressionElement, ArrowFunctionBody, Expression, FunctionBody,
+    ObjectExpression, ObjectPropertyKind, Statement, SwitchStatement, TryStatement,
+};
+use oxc_parser::Parser;
+use oxc_span::SourceType;
+
+/// What one `return` gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Given {
+    Nothing,
+    /// A text, a number, a truth value, or a list of them.
+    Plain(String),
+    /// An item that is written out; None: its fields are not known.
+    Item(Option<Fields>),
+    Items(Option<Fields>),
+    /// What n8n handed over as the input: a list of items.
+    Input,
+    Unknown,
+}
+
+/// The ends of a body.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Returns {
+    pub given: Vec<Given>,
+    /// The last statement can be passed, so that nothing is given back.
+    pub falls_through: bool,
+}
+
+impl Returns {
+    /// The fields of its items, where each end writes them out.
+    pub fn fields(&self) -> Option<Fields> {
+        let mut all = Fields::new();
+        for given in &self.given {
+            match given {
+                Given::Item(fields) | Given::Items(fields) => all.extend(fields.clone()?),
+                _ => return None,
+            }
+        }
+        (!self.given.is_empty()).then_some(all)
+    }
+}
+
+/// None: the code cannot be read.
+pub(super) fn of(code: &str) -> Option<Returns> {
+    let source = format!("{BODY_START}{code}\n}}");
+    let read = || {
+        let allocator = Allocator::default();
+        let parsed = Parser::new(&allocator, &source, SourceType::script()).parse();
+        if parsed.panicked || parsed.diagnostics.errors().next().is_some() {
+            return None;
+        }
+        let Some(Statement::FunctionDeclaration(function)) = parsed.program.body.first() else {
+            return None;
+        };
+        function.body.as_ref().map(|body| of_body(body))
+    };
+    with_stack(&source, read).flatten()
+}
+
+fn of_body(body: &FunctionBody) -> Returns {
+    let mut returns = Returns::default();
+    returns.falls_through = all(&body.statements, &mut returns.given);
+    returns
+}
+
+/// Reads statements one after the other; whether what follows them is reached.
+fn all(statements: &[Statement], given: &mut Vec<Given>) -> bool {
+    let mut falls = true;
+    for statement in statements {
+        falls &= one(statement, given);
+    }
+    falls
+}
+
+/// Whether what follows the statement is reached; where it is not known, it is taken not to be.
+fn one(statement: &Statement, given: &mut Vec<Given>) -> bool {
+    match statement {
+        Statement::ReturnStatement(it) => {
+            given.push(it.argument.as_ref().map_or(Given::Nothing, of_expression));
+            false
+        }
+        Statement::ThrowStatement(_)
+        | Statement::BreakStatement(_)
+        | Statement::ContinueStatement(_) => false,
+        Statement::BlockStatement(it) => all(&it.body, given),
+        Statement::LabeledStatement(it) => one(&it.body, given),
+        Statement::IfStatement(it) => {
+            let then = one(&it.consequent, given);
+            let otherwise = it.alternate.as_ref().is_none_or(|other| one(other, given));
+            then || otherwise
+        }
+        Statement::TryStatement(it) => of_try(it, given),
+        Statement::SwitchStatement(it) => of_switch(it, given),
+        // A loop that never ends by itself is left by what stands in it.
+        Statement::WhileStatement(it) => {
+            one(&it.body, given);
+            !matches!(it.test, Expression::BooleanLiteral(_))
+        }
+        Statement::DoWhileStatement(it) => {
+            one(&it.body, given);
+            !matches!(it.test, Expression::BooleanLiteral(_))
+        }
+        Statement::ForStatement(it) => {
+            one(&it.body, given);
+            it.test.is_some()
+        }
+        Statement::ForOfStatement(it) => {
+            one(&it.body, given);
+            true
+        }
+        Statement::ForInStatement(it) => {
+            one(&it.body, given);
+            true
+        }
+        _ => true,
+    }
+}
+
+fn of_try(it: &TryStatement, given: &mut Vec<Given>) -> bool {
+    let tried = all(&it.block.body, given);
+    let handled = it.handler.as_ref().map(|h| all(&h.body.body, given));
+    let last = it.finalizer.as_ref().map(|f| all(&f.body, given));
+    (tried || handled == Some(true)) && last != Some(false)
+}
+
+fn of_switch(it: &SwitchStatement, given: &mut Vec<Given>) -> bool {
+    for case in &it.cases {
+        all(&case.consequent, given);
+    }
+    !it.cases.iter().any(|case| case.test.is_none())
+}
+
+fn of_expression(expression: &Expression) -> Given {
+    match expression.get_inner_expression() {
+        Expression::Identifier(it) if it.name == "undefined" => Given::Nothing,
+        Expression::Identifier(it) if it.name == "items" => Given::Input,
+        Expression::StringLiteral(it) => Given::Plain(format!("the text {:?}", it.value.as_str())),
+        Expression::TemplateLiteral(_) => Given::Plain("a text".to_owned()),
+        Expression::NumericLiteral(it) => Given::Plain(format!("the number {}", it.value)),
+        Expression::BooleanLiteral(it) => Given::Plain(it.value.to_string()),
+        Expression::ObjectExpression(it) => Given::Item(fields_of(it)),
+        Expression::ArrayExpression(it) => of_list(&it.elements),
+        Expression::CallExpression(it) => {
+            let Expression::StaticMemberExpression(member) = it.callee.get_inner_expression()
+            else {
+                return Given::Unknown;
+            };
+            let name = member.property.name.as_str();
+            let of_input = matches!(member.object.get_inner_expression(), Expression::Identifier(i) if i.name == "$input");
+            match name {
+                "all" if of_input => Given::Input,
+                "map" => of_map(it.arguments.first()),
+                _ => Given::Unknown,
+            }
+        }
+        _ => Given::Unknown,
+    }
+}
+
+fn of_list(elements: &[ArrayExpressionElement]) -> Given {
+    let mut all = Some(Fields::new());
+    for element in elements {
+        match element.as_expression().map(of_expression) {
+            Some(Given::Plain(what)) => return Given::Plain(format!("a list with {what}")),
+            Some(Given::Item(Some(fields))) => {
+                if let Some(all) = &mut all {
+                    all.extend(fields);
+                }
+            }
+            _ => all = None,
+        }
+    }
+    Given::Items(all.filter(|_| !elements.is_empty()))
+}
+
+/// `.map(item => ({json: {…}}))`: what the function gives for each.
+fn of_map(function: Option<&Argument>) -> Given {
+    let Some(function) = function.and_then(Argument::as_expression) else {
+        return Given::Unknown;
+    };
+    let given = match function.get_inner_expression() {
+        Expression::ArrowFunctionExpression(it) => match &it.body {
+            ArrowFunctionBody::FunctionBody(body) => of_body(body).given,
+            body => match body.as_expression() {
+                Some(expression) => vec![of_expression(expression)],
+                None => return Given::Unknown,
+            },
+        },
+        Expression::FunctionExpression(it) => match &it.body {
+            Some(body) => of_body(body).given,
+            None => return Given::Unknown,
+        },
+        _ => return Given::Unknown,
+    };
+    match given.as_slice() {
+        [Given::Item(fields)] => Given::Items(fields.clone()),
+        _ => Given::Unknown,
+    }
+}
+
+/// An object is an item with `json`, or its fields themselves.
+fn fields_of(object: &ObjectExpression) -> Option<Fields> {
+    let mut own = Fields::new();
+    for property in &object.properties {
+        let ObjectPropertyKind::ObjectProperty(property) = property else {
+            return None;
+        };
+        let name = property.key.static_name()?;
+        if name == "json" {
+            let Expression::ObjectExpression(json) = property.value.get_inner_expression() else {
+                return None;
+            };
+            return keys_of(json);
+        }
+        own.insert(name.into_owned());
+    }
+    (!own.contains("binary") && !own.contains("pairedItem")).then_some(own)
+}
+
+fn keys_of(object: &ObjectExpression) -> Option<Fields> {
+    let names = object.properties.iter().map(|property| match property {
+        ObjectPropertyKind::ObjectProperty(property) => {
+            property.key.static_name().map(|name| name.into_owned())
+        }
+        ObjectPropertyKind::SpreadProperty(_) => None,
+    });
+    names.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Given, Returns, of};
+
+    fn read(code: &str) -> Returns {
+        of(code).unwrap()
+    }
+
+    #[test]
+    fn only_the_bodys_own_returns_count() {
+        assert!(read("items.map(i => { return i; });").falls_through);
+        assert_eq!(read("function f() { return 1; }\nf();").given, []);
+        assert_eq!(read("return;").given, [Given::Nothing]);
+        assert_eq!(of("return ("), None);
+    }
+
+    #[test]
+    fn an_end_that_can_be_passed_is_seen() {
+        for code in [
+            "if ($json.a) { return []; }",
+            "for (const i of items) { return i; }",
+            "try { return []; } catch (e) { log(e); }",
+            "switch ($json.a) { case 1: return []; }",
+            "const a = 1;",
+        ] {
+            assert!(read(code).falls_through, "{code}");
+        }
+        for code in [
+            "if ($json.a) { return []; } else { return items; }",
+            "if ($json.a) return []; throw new Error('no');",
+            "try { return []; } catch (e) { return [{json: {e}}]; }",
+            "switch ($json.a) { case 1: return []; default: return items; }",
+            "while (true) { if (next()) return []; }",
+            "{ return []; }",
+        ] {
+            assert!(!read(code).falls_through, "{code}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_out_is_known() {
+        let fields = |code: &str| -> Option<String> {
+            let fields = read(code).fields()?;
+            Some(fields.into_iter().collect::<Vec<_>>().join(","))
+        };
+        for (code, known) in [
+            ("return [{json: {a: 1, 'b c': 2}}];", Some("a,b c")),
+            ("return {a: 1};", Some("a")),
+            ("return {json: {a}};", Some("a")),
+            (
+                "return items.map(i => ({json: {total: i.json.n * 2}}));",
+                Some("total"),
+            ),
+            (
+                "return items.map(function (i) { return {json: {t: 1}}; });",
+                Some("t"),
+            ),
+            (
+                "if (x) return [{json: {a: 1}}]; return [{json: {b: 1}}];",
+                Some("a,b"),
+            ),
+            ("return [{json: {...i.json, a: 1}}];", None),
+            ("return [{json: {[k]: 1}}];", None),
+            ("return out;", None),
+            ("return [];", None),
+            ("return items;", None),
+            ("return [{binary: {data}}];", None),
+        ] {
+            assert_eq!(fields(code).as_deref(), known, "{code}");
+        }
+        assert_eq!(
+            read("return [1, 2];").given,
+            [Given::Plain("a list with the number 1".into())]
+        );
+        assert_eq!(read("return $input.all();").given, [Given::Input]);
+    }
+}
