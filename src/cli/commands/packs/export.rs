@@ -105,6 +105,7 @@ fn write(
                 files: Vec::new(),
                 id: None,
                 target: None,
+                new: false,
                 force: args.force,
                 allow: args.allow.clone(),
                 dry_run: false,
