@@ -52,6 +52,11 @@ pub fn read(file: &Path) -> Result<(Option<String>, Case), CliError> {
     Ok((read.workflow, case))
 }
 
+/// Whether a case that names a workflow so is of this one.
+pub fn is_of(named: &str, stored: &Stored) -> bool {
+    named == stored.id.0 || named == stored.workflow.name()
+}
+
 /// The cases of the project's folder that name this workflow.
 fn of_folder(root: &Path, stored: &Stored) -> Result<Vec<Case>, CliError> {
     let folder = root.join(FOLDER);
@@ -72,8 +77,7 @@ fn of_folder(root: &Path, stored: &Stored) -> Result<Vec<Case>, CliError> {
     let mut cases = Vec::new();
     for file in files {
         let (named, case) = read(&file)?;
-        let is_of = |name: &String| *name == stored.id.0 || name == stored.workflow.name();
-        if named.as_ref().is_some_and(is_of) {
+        if named.as_ref().is_some_and(|name| is_of(name, stored)) {
             cases.push(case);
         }
     }

@@ -123,7 +123,7 @@ fn other_workflow(report: &RunReport, made: &Built, out: &mut String) {
     if let Some(id) = text(other, "workflow_id") {
         let what = text(other, "what").map_or_else(String::new, |what| format!(": {what}"));
         out.push_str(&format!(
-            "built as a new workflow; {id}{} could have been changed instead{what} (agentctl build --workflow {id} \"...\" does)\n",
+            "built as a new workflow; {id}{} is like it, and agentctl build --workflow {id} \"...\" would change it instead{what}\n",
             fit(other)
         ));
     }
@@ -240,6 +240,12 @@ pub fn second_opinion(server: &Value, out: &mut String) {
     }
 }
 
+/// A case of which the test could not tell.
+fn is_open(case: &Value) -> bool {
+    let outcome = case.get("outcome").and_then(Value::as_str);
+    matches!(outcome, Some("not_reached" | "inconclusive"))
+}
+
 /// What the test run came to, node by node where something was not as in real life.
 fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
     let how = match qa.test_status.as_deref() {
@@ -249,6 +255,12 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
         // What it came to has no fault of its own; only the start ran.
         Some("inconclusive") if qa.ran.len() <= 1 && !qa.simulated.is_empty() => {
             "; nothing but the start ran for real, so it shows the order of the nodes alone"
+        }
+        Some("inconclusive") if qa.no_case.is_some() => {
+            "; what ran came through, but nothing of what the request says was compared"
+        }
+        Some("inconclusive") if qa.cases.iter().any(|case| is_open(case)) => {
+            "; not all of its cases could be told"
         }
         Some("inconclusive") => "; it stopped for a reason outside the workflow",
         _ => "",
@@ -288,11 +300,13 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
             }
         ));
     }
-    let section = report.sections.get(QA_REPORT);
-    let cases = section
-        .and_then(|r| r.get("cases"))
-        .and_then(Value::as_array);
-    for case in cases.into_iter().flatten() {
+    if let Some(asked) = &qa.no_case {
+        let asked = prose(&plain(asked));
+        out.push_str(&format!(
+            "  no case was tried, and the request has some: {asked}\n"
+        ));
+    }
+    for case in &qa.cases {
         let text = |key: &str| {
             prose(&plain(
                 case.get(key).and_then(Value::as_str).unwrap_or_default(),
@@ -300,6 +314,14 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
         };
         let outcome = text("outcome").replace('_', " ");
         out.push_str(&format!("  case {}: {outcome}\n", text("name")));
+        let checks = case.get("checks").and_then(Value::as_array);
+        for check in checks.into_iter().flatten() {
+            let text = |key: &str| check.get(key).and_then(Value::as_str).unwrap_or_default();
+            if text("outcome") != "passed" {
+                let (what, why) = (prose(&plain(text("what"))), prose(&plain(text("why"))));
+                out.push_str(&format!("    {what}: {why}\n"));
+            }
+        }
     }
     if !qa.not_reached.is_empty() {
         out.push_str(&format!("  not reached: {}\n", list(&qa.not_reached)));

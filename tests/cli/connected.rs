@@ -160,3 +160,44 @@ fn what_answers_with_something_else_is_no_n8n() {
         ]
     );
 }
+
+/// It gives an empty list to whatever it is asked.
+#[test]
+fn what_gives_a_list_to_every_question_is_no_n8n() {
+    let project = Project::new();
+    let n8n = Server::new(vec![Reply::text("{\"data\":[]}"); 3]);
+    let doctor = on(&project, &n8n, &["doctor"]);
+    assert_eq!(doctor.code, 1, "{}", doctor.stdout);
+    assert!(
+        doctor
+            .stdout
+            .contains("✗ n8n: key: it does not say of itself what an n8n says")
+            && !doctor.stdout.contains("takes the API key"),
+        "{}",
+        doctor.stdout
+    );
+}
+
+/// An n8n-mcp that nothing here works with may be an install of minutes.
+#[test]
+fn a_server_of_another_backend_is_not_started() {
+    let project = Project::new();
+    let started = project.file("started");
+    let servers = json!({"mcpServers": {"old": {"command": "touch", "args": [started, "n8n-mcp"], "env": {"N8N_API_KEY": "k", "N8N_API_URL": "http://127.0.0.1:9"}}}});
+    std::fs::write(project.file(".mcp.json"), servers.to_string()).unwrap();
+    let n8n = Server::new(vec![
+        Reply::text("{\"status\":\"ok\"}"),
+        editor("2.22.6"),
+        Reply::text("{\"data\":[]}"),
+        editor("2.22.6"),
+    ]);
+    let doctor = on(&project, &n8n, &["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains("- mcp: old: not started, another backend is in use (--backend rest)"),
+        "{}",
+        doctor.stdout
+    );
+    assert!(!started.exists());
+}

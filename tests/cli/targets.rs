@@ -83,13 +83,42 @@ fn what_is_gone_at_a_target_is_told_with_the_way_to_make_it_anew() {
     here.ok(&["undo", "--target", "prod"]);
     let ran = here.run(&["push", "moved.json", "--target", "prod"]);
     assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
-    let way =
-        "take \\\"prod\\\" out of `meta.agentctl.targets` of the file to create a new workflow";
+    let way = "--new creates a new workflow, which the file follows then";
     assert!(ran.stdout.contains(way), "{}{}", ran.stdout, ran.stderr);
-    let mut moved = here.project.read_json("moved.json");
-    moved["meta"]["agentctl"]["targets"] = json!({});
-    here.project.write("moved.json", &moved.to_string());
-    here.ok(&["push", "moved.json", "--target", "prod"]);
+    let anew = here.ok(&["push", "moved.json", "--target", "prod", "--new"]);
+    assert_eq!(anew["what"], "created");
+    // It follows the new one from now on.
+    let again = here.ok(&["push", "moved.json", "--target", "prod"]);
+    assert_eq!(
+        (&again["what"], &again["id"]),
+        (&json!("unchanged"), &anew["id"])
+    );
+}
+
+/// The same where the file follows the n8n of the project; and what cannot be read in a folder is no reason for silence.
+#[test]
+fn a_workflow_that_was_taken_back_is_pushed_anew() {
+    let here = Connected::at(crate::tested_alone::N8n::start());
+    let start = json!({"id": "s", "name": "Start", "type": "n8n-nodes-base.manualTrigger", "typeVersion": 1, "position": [0, 0], "parameters": {}});
+    let file = json!({"name": "Moved", "nodes": [start], "connections": {}});
+    here.project.write("files/moved.json", &file.to_string());
+    let made = here.ok(&["--backend", "rest", "push", "files/moved.json"]);
+    let run = made["run"].as_str().unwrap();
+    here.ok(&["--backend", "rest", "undo", run]);
+    let gone = here.run(&["--backend", "rest", "push", "files/moved.json"]);
+    assert_ne!(gone.code, 0, "{}", gone.stdout);
+    here.project.write("files/broken.json", "{\"nodes\": [");
+    let folder = here.run(&["--backend", "rest", "push", "files", "--new"]);
+    let files = folder.json()["files"].clone();
+    assert_ne!(folder.code, 0, "{files}");
+    let of = |name: &str| -> Value {
+        let mut all = files.as_array().unwrap().iter();
+        all.find(|f| f["file"].as_str().unwrap().ends_with(name))
+            .unwrap()
+            .clone()
+    };
+    assert_eq!(of("broken.json")["what"], "not pushed", "{files}");
+    assert_eq!(of("moved.json")["what"], "created", "{files}");
 }
 
 #[test]

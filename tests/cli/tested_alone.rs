@@ -195,6 +195,10 @@ fn reports(status: &str, findings: &Value, scope: &Value) -> Reply {
 }
 
 fn build(says: Vec<Reply>) -> (Server, Ran) {
+    build_of("When /ping is called, answer", says)
+}
+
+fn build_of(request: &str, says: Vec<Reply>) -> (Server, Ran) {
     let server = Server::new(says);
     let project: Project = configured(&server);
     project.write("agents/settings.yaml", "multi_agent: false\n");
@@ -206,7 +210,7 @@ fn build(says: Vec<Reply>) -> (Server, Ran) {
         "--yes",
         "--output-format",
         "json",
-        "When /ping is called, answer",
+        request,
     ]);
     command.env("MINE_SECRET", KEY);
     command.envs([("N8N_API_URL", N8n::start().as_str()), ("N8N_API_KEY", "k")]);
@@ -291,4 +295,98 @@ fn a_case_that_failed_is_no_pass_and_is_mended() {
     for part in ["# Task: mend", "run/case", "[\\\"Answer\\\"]"] {
         assert!(mends.contains(part), "{part}: {mends}");
     }
+}
+
+/// The request says what must come out: who writes no case of it is asked for one, and what was tried stands in the answer.
+#[test]
+fn where_the_request_says_what_must_come_out_a_case_is_asked_for() {
+    let none = said(&json!({
+        "requirements": {"goal": "answer", "trigger": "a webhook", "steps": ["answer"], "constraints": [], "questions": []},
+        "workflow": {"id": "w1", "todo": []}, "coverage": rows(),
+    }));
+    let says = vec![
+        create(),
+        none,
+        built(&case("pong")),
+        tries(&json!([case("pong")])),
+        reports("pass", &json!([]), &json!([])),
+    ];
+    let (server, ran) = build_of("A webhook POST /ping answers \"pong\"", says);
+    assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);
+    let asked = server.seen()[2].body.to_string();
+    assert!(
+        asked.contains("the request says what must come out of what")
+            && !asked.contains("has(input.asked_cases)"),
+        "{asked}"
+    );
+    let told = ran.json();
+    let tried = &told["qa_report"]["cases"][0];
+    assert_eq!(tried["outcome"], "passed", "{told:#}");
+    assert_eq!(tried["checks"][0]["seen"], "pong", "{told:#}");
+    assert_eq!(tried["ran"], json!(["Ping", "Answer"]), "{told:#}");
+    assert_eq!(told["qa_report"].get("no_case"), None, "{told:#}");
+}
+
+/// The offline planner writes the cases of a request itself, and they are tried; a case that is no test of the workflow is a slip of
+/// whoever wrote it.
+#[test]
+fn what_a_request_says_is_tried_and_tried_again_by_hand() {
+    let project = Project::new();
+    let address = N8n::start();
+    let run = |args: &[&str]| -> Ran {
+        let mut all = vec!["--backend", "rest"];
+        all.extend(args);
+        let mut command = project.command(&all);
+        command.envs([("N8N_API_URL", address.as_str()), ("N8N_API_KEY", "k")]);
+        command.output().unwrap().into()
+    };
+    let request = "When a webhook POST /ping arrives, answer \"pong\"";
+    let built = run(&["build", "--yes", "--output-format", "json", request]);
+    assert_eq!(built.code, 0, "{}\n{}", built.stdout, built.stderr);
+    let told = built.json();
+    let tried = &told["qa_report"]["cases"][0];
+    assert_eq!(
+        (&tried["name"], &tried["outcome"]),
+        (&json!("any call"), &json!("passed")),
+        "{told:#}"
+    );
+    let name = told["workflow"]["name"].as_str().unwrap();
+    assert_eq!(name, "Webhook ping");
+
+    let again = run(&["test", name]);
+    assert_eq!(again.code, 0, "{}\n{}", again.stdout, again.stderr);
+    assert!(
+        again.stdout.contains("✓ any call: passed") && again.stdout.contains("    ran: "),
+        "{}",
+        again.stdout
+    );
+
+    project.write(
+        "other.yaml",
+        "workflow: Orders\nname: other\nexpect: {answer: ping}\n",
+    );
+    let other = run(&["test", name, "other.yaml"]);
+    assert_eq!(other.code, 1, "{}\n{}", other.stdout, other.stderr);
+    assert!(
+        other.stderr.contains(
+            "\"other\" is written for the workflow \"Orders\"; it is tried on \"Webhook ping\""
+        ),
+        "{}",
+        other.stderr
+    );
+
+    project.write(
+        "slip.yaml",
+        "name: slip\nexpect: {nodes: {Nobody: {count: 1}}, answer: {}}\n",
+    );
+    let slip = run(&["test", name, "slip.yaml"]);
+    assert_eq!(slip.code, 2, "{}\n{}", slip.stdout, slip.stderr);
+    assert!(
+        slip.stderr
+            .contains("the workflow has no node named \"Nobody\"")
+            && slip.stderr.contains("`answer: {}` fits every object")
+            && !slip.stderr.contains("report why"),
+        "{}",
+        slip.stderr
+    );
 }

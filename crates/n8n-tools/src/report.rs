@@ -3,6 +3,7 @@
 
 use crate::noted::{Counted, Noted};
 use crate::resources::{NODE_FACTS, PLACE};
+use crate::tools::ASKED_CASES;
 use agentctl_engine::claims::Reported;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -110,6 +111,12 @@ pub struct QaReport {
     /// `pass`, `fail`, or `inconclusive`: it stopped for a reason outside the workflow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_status: Option<String>,
+    /// The cases that were tried: `name`, `outcome`, `checks` with what was seen, `execution`, and which nodes ran.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<Value>,
+    /// The request says what must come out of what, and nobody tried it: what, in words. The test is no more than inconclusive then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_case: Option<String>,
     /// The nodes that ran in it, those in whose place something stood, and those that it did not come to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ran: Vec<String>,
@@ -152,7 +159,10 @@ pub fn sections(of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
         workflow: workflow_report(of),
         n8n: said(PLACE),
         node_facts: said(NODE_FACTS),
-        qa_report: qa_report(of),
+        qa_report: (of.state_of)(QA_REPORT)
+            .and_then(Value::as_object)
+            .filter(|report| !report.is_empty())
+            .map(|report| qa_report(report, of.input, of.cycle)),
         losses: (of.noted.iter())
             .filter_map(|(id, noted)| Some((id.clone(), Noted::shown(noted).counted?)))
             .filter(|(_, counted)| counted.lost > 0)
@@ -195,11 +205,16 @@ fn workflow_report(of: &Reported<'_>) -> Option<WorkflowReport> {
     })
 }
 
-fn qa_report(of: &Reported<'_>) -> Option<QaReport> {
-    let report = (of.state_of)(QA_REPORT)?
-        .as_object()
-        .filter(|r| !r.is_empty())?;
+fn qa_report(report: &Map<String, Value>, input: &Map<String, Value>, cycle: u32) -> QaReport {
     let number = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
+    let findings = report.get("findings").and_then(Value::as_array);
+    // A run that was interrupted has its findings before they are counted.
+    let counted = |key: &str, severity: &str| {
+        let of = |f: &&Value| f.get("severity").and_then(Value::as_str) == Some(severity);
+        let listed = findings.into_iter().flatten().filter(of).count() as u64;
+        let told = report.get(key).and_then(Value::as_u64);
+        told.unwrap_or(0).max(listed)
+    };
     let executed = report.get("executed") == Some(&Value::Bool(true));
     let text = |value: Option<&Value>| {
         let text = value.and_then(Value::as_str).filter(|_| executed);
@@ -211,18 +226,29 @@ fn qa_report(of: &Reported<'_>) -> Option<QaReport> {
         list.filter_map(|name| name.as_str().map(str::to_owned))
             .collect()
     };
-    Some(QaReport {
+    let cases = tried(report.get("cases").filter(|_| executed));
+    let no_case = (executed && cases.is_empty())
+        .then(|| asked_for(input))
+        .flatten();
+    let test_status =
+        text(report.get("test_status")).map(|status| match (status.as_str(), &no_case) {
+            ("pass", Some(_)) => "inconclusive".to_owned(),
+            _ => status,
+        });
+    QaReport {
         status: report
             .get("status")
             .and_then(Value::as_str)
             .unwrap_or("unknown")
             .to_owned(),
-        error_count: number("error_count"),
-        warning_count: number("warning_count"),
-        cycle: number("cycle").max(u64::from(of.cycle)),
+        error_count: counted("error_count", "error"),
+        warning_count: counted("warning_count", "warning"),
+        cycle: number("cycle").max(u64::from(cycle)),
         executed,
         execution_id: text(report.get("execution").and_then(|e| e.get("id"))),
-        test_status: text(report.get("test_status")),
+        test_status,
+        cases,
+        no_case,
         ran: names("ran"),
         simulated: names("simulated"),
         not_reached: names("not_reached"),
@@ -242,7 +268,31 @@ fn qa_report(of: &Reported<'_>) -> Option<QaReport> {
             .unwrap_or_default(),
         left_behind: text(report.get("left_behind")),
         server: report.get("server").filter(|s| s.is_object()).cloned(),
-    })
+    }
+}
+
+/// The cases of a test, each without the case itself: it stands in the requirements, and in the QA report of the project.
+fn tried(cases: Option<&Value>) -> Vec<Value> {
+    let cases = cases.and_then(Value::as_array).into_iter().flatten();
+    let cases = cases.filter_map(Value::as_object).cloned();
+    cases
+        .map(|mut case| {
+            case.shift_remove("case");
+            Value::Object(case)
+        })
+        .collect()
+}
+
+/// What the request says must come out of what, in words; None: it says nothing of it that the program reads.
+fn asked_for(input: &Map<String, Value>) -> Option<String> {
+    let cases = input.get(ASKED_CASES)?.as_array()?;
+    let told = cases.iter().filter_map(|case| {
+        let name = case.get("name")?.as_str()?;
+        let answer = case.pointer("/expect/answer")?;
+        Some(format!("{name}: {answer}"))
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 /// Why nodes were simulated, by their names.
@@ -253,4 +303,51 @@ fn reasons(nodes: Option<&Value>) -> BTreeMap<String, String> {
         .filter(|node| node.get("as").and_then(Value::as_str) == Some("simulated"))
         .filter_map(|node| Some((text(node, "node")?, text(node, "because")?)))
         .collect()
+}
+
+#[cfg(test)]
+mod report_tests {
+    use super::*;
+    use serde_json::json;
+
+    fn report(state: Value, input: Value) -> QaReport {
+        let (Value::Object(state), Value::Object(input)) = (state, input) else {
+            panic!("two objects are wanted");
+        };
+        qa_report(&state, &input, 1)
+    }
+
+    #[test]
+    fn a_test_that_tried_no_case_of_a_request_that_has_some_does_not_pass() {
+        let asked = json!({ASKED_CASES: [{"name": "amount 5", "input": {}, "expect": {"answer": {"total": 10}}}]});
+        let tried =
+            json!([{"name": "five", "outcome": "passed", "checks": [], "case": {"name": "five"}}]);
+        let state = json!({"executed": true, "test_status": "pass"});
+        let none = report(state.clone(), asked.clone());
+        assert_eq!(none.test_status.as_deref(), Some("inconclusive"));
+        assert_eq!(none.no_case.as_deref(), Some("amount 5: {\"total\":10}"));
+        let with = report(
+            json!({"executed": true, "test_status": "pass", "cases": tried}),
+            asked.clone(),
+        );
+        assert_eq!(with.test_status.as_deref(), Some("pass"));
+        assert_eq!(with.no_case, None);
+        assert_eq!(
+            with.cases,
+            [json!({"name": "five", "outcome": "passed", "checks": []})]
+        );
+        // A request that says nothing of it, and a workflow that was not run, have no word about it.
+        assert_eq!(
+            report(state, json!({})).test_status.as_deref(),
+            Some("pass")
+        );
+        assert_eq!(report(json!({"executed": false}), asked).no_case, None);
+    }
+
+    #[test]
+    fn an_interrupted_run_counts_the_findings_that_it_lists() {
+        let findings = json!([{"severity": "warning"}, {"severity": "warning"}]);
+        let told = report(json!({"status": "pass", "findings": findings}), json!({}));
+        assert_eq!((told.error_count, told.warning_count), (0, 2));
+    }
 }

@@ -2,6 +2,7 @@
 //! It reads a request into a [`plan::Plan`], compiles a plan into a workflow and edits an existing workflow; it never
 //! invents a node type or a parameter (both come from the catalog) and asks about what it cannot read.
 
+pub mod acceptance;
 pub mod account;
 pub mod assemble;
 mod chart;

@@ -165,7 +165,7 @@ pub(super) fn decide(input: &Map<String, Value>) -> Result<Move, String> {
         .map(|w| {
             json!({
                 "choice": "modify", "workflow_id": w["id"], "fit_score": w["fit_score"],
-                "what": format!("change {}: set what the request says, add the steps it lacks, keep the rest", w["name"].as_str().unwrap_or("it")),
+                "what": format!("add to {} what it lacks of the request, and keep the rest of it", w["name"].as_str().unwrap_or("it")),
                 "reason": "it has the same trigger and the same services",
             })
         })

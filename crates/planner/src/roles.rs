@@ -6,7 +6,7 @@ use super::existing::{self, Existing};
 use super::plan::Plan;
 use super::read::by_topic;
 use super::reuse::{self, services};
-use super::{compile, cover, draft, extend, gate, modify, pattern, read};
+use super::{acceptance, compile, cover, draft, extend, gate, modify, pattern, read};
 use super::{coverage, evidence, learned, talk, wish};
 use agentctl_base::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolSpec, ToolStatus,
@@ -245,6 +245,10 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     if let Value::Object(map) = &mut requirements {
         map.insert("notes".into(), json!(notes));
         map.insert("patterns".into(), json!(patterns));
+        let cases = acceptance::cases(&asked(input));
+        if !cases.is_empty() {
+            map.insert("cases".into(), json!(cases));
+        }
     }
     Ok(Move::Done(json!({
         "requirements": requirements,
@@ -820,6 +824,10 @@ fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
             (input.get("replay").filter(|id| id.is_string()), &mut asked)
         {
             asked.insert("execution".into(), again.clone());
+        }
+        let cases = object(input, "requirements").and_then(|r| r.get("cases"));
+        if let (Some(cases), Value::Object(asked)) = (cases, &mut asked) {
+            asked.insert("cases".into(), cases.clone());
         }
         return Ok(Move::Call(vec![("rehearse_workflow", asked)]));
     };

@@ -17,8 +17,8 @@ use agentctl_engine::toolset::BackendErrorKind;
 use agentctl_host::files::{read_given_text, read_regular_text};
 use agentctl_n8n::rehearsal::Hosts;
 use agentctl_n8n_tools::backend::{Backend, Stored};
-use agentctl_n8n_tools::tools::{ACCOUNTS, CASES, LET_ACT, TEST_HOSTS, WORKFLOW};
-use agentctl_planner::wish;
+use agentctl_n8n_tools::tools::{ACCOUNTS, ASKED_CASES, CASES, LET_ACT, TEST_HOSTS, WORKFLOW};
+use agentctl_planner::{acceptance, wish};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
 use std::path::{Path, PathBuf};
@@ -154,6 +154,13 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         };
         if !cases.is_empty() {
             input.insert(CASES.into(), json!(cases));
+        }
+    }
+    // Of a change the words say what differs, not all that is there.
+    if args.workflow.is_none() {
+        let asked = acceptance::cases(&request);
+        if !asked.is_empty() {
+            input.insert(ASKED_CASES.into(), json!(asked));
         }
     }
     let tz = std::env::var("TZ").ok();

@@ -21,9 +21,9 @@ use agentctl_base::counted::counted;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run;
 use agentctl_host::home::variable;
-use agentctl_mcp::ProbeOutcome;
+use agentctl_mcp::{McpServer, ProbeOutcome};
 use agentctl_n8n::catalog::Catalog;
-use agentctl_n8n_tools::backend::{Backend, Choice, InstanceCheck};
+use agentctl_n8n_tools::backend::{Backend, Choice, InstanceCheck, is_idle};
 use agentctl_n8n_tools::resources::parse;
 use agentctl_tools::SEARCH;
 use clap::Args;
@@ -566,9 +566,29 @@ fn servers(root: &Path, out: &Output) -> Result<Vec<Check>, CliError> {
         let detail = format!("{name} ({shown}): not started, it is not trusted");
         Check::new("mcp", Status::Off, detail)
     }));
-    let urls = agentctl_mcp::n8n_urls(&config);
+    let choice = settings::of_project(root, out)
+        .and_then(|settings| connection::choice(root, out, &settings))
+        .ok();
+    // To start one may take npx minutes, and nothing here would use it.
+    let idle = |server: &McpServer| {
+        choice
+            .as_ref()
+            .is_some_and(|choice| is_idle(server, choice))
+    };
+    let (idle, asked): (Vec<McpServer>, Vec<McpServer>) =
+        config.servers.iter().cloned().partition(idle);
+    checks.extend(idle.iter().map(|server| {
+        let why = choice.as_ref().map_or("", |choice| choice.why.as_str());
+        let detail = format!(
+            "{}: not started, another backend is in use ({why})",
+            server.name
+        );
+        Check::new("mcp", Status::Off, detail).hint("agentctl mcp tools NAME starts it")
+    }));
+    let mut urls = agentctl_mcp::n8n_urls(&config);
+    urls.retain(|(name, _)| idle.iter().all(|server| server.name != *name));
     let (statuses, instances) = runtime::block_on(async {
-        let statuses = agentctl_mcp::probe_all(&config.servers).await;
+        let statuses = agentctl_mcp::probe_all(&asked).await;
         let mut instances = Vec::new();
         for (server, url) in &urls {
             instances.push((server.clone(), agentctl_mcp::n8n_health(url).await));

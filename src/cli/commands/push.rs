@@ -55,6 +55,9 @@ pub struct PushArgs {
     /// Over what was changed on n8n since the file was pulled
     #[arg(long)]
     pub force: bool,
+    /// Create a new workflow where the one that the file follows is gone, as after `agentctl undo` of its creation
+    #[arg(long, conflicts_with = "id")]
+    pub new: bool,
     /// Allow what a guard would ask: wipe, publish, credentials
     #[arg(long, value_name = "GUARD", value_parser = ["wipe", "publish", "credentials"])]
     pub allow: Vec<String>,
@@ -146,11 +149,12 @@ fn files(named: &[PathBuf], out: &Output) -> Result<Vec<PathBuf>, CliError> {
     let found = source::collect(named).map_err(|e| CliError::usage(e.to_string()))?;
     let mut files = Vec::new();
     for source in found {
-        let is_workflow = |text: String| {
-            let value: Value = serde_json::from_str(&text).ok()?;
-            value.get("nodes")?.as_array().map(|_| ())
+        // What cannot be read may be a workflow, and its own push says what is wrong with it.
+        let is_workflow = |text: String| match serde_json::from_str::<Value>(&text) {
+            Ok(value) => value.get("nodes").is_some_and(Value::is_array),
+            Err(_) => true,
         };
-        let holds_one = source::read(&source).ok().and_then(is_workflow).is_some();
+        let holds_one = source::read(&source).is_ok_and(is_workflow);
         if source.named || holds_one {
             files.push(source.path);
         } else {
@@ -200,7 +204,7 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
     );
     let (moved, now) = runtime::block_on(async {
         let moved = accounts(backend, &local.workflow, &session.names(target), target).await?;
-        let now = find(backend, (id.as_deref(), target), &moved.workflow)
+        let now = find(backend, (id.as_deref(), args.new), &moved.workflow)
             .await
             .map_err(unavailable)?;
         Ok::<_, CliError>((moved, now))
@@ -366,27 +370,23 @@ fn said(missing: &Missing) -> String {
 /// before it could write its id down) is that one.
 async fn find(
     backend: &dyn Backend,
-    (id, target): (Option<&str>, Option<&str>),
+    (id, or_new): (Option<&str>, bool),
     workflow: &Workflow,
 ) -> Result<Option<Stored>, BackendError> {
     if let Some(id) = id {
-        let id = backend.resolve(id).await?;
-        return backend
-            .get(&id)
-            .await
-            .map(Some)
-            .map_err(|error| match error.kind {
-                BackendErrorKind::NotFound => {
-                    let place = match target {
-                        Some(target) => {
-                            format!("{target:?} out of `meta.agentctl.targets` of the file")
-                        }
-                        None => "`id` out of the file".to_owned(),
-                    };
-                    error.with_hint(format!("take {place} to create a new workflow"))
-                }
-                _ => error,
-            });
+        let followed = match backend.resolve(id).await {
+            Ok(id) => backend.get(&id).await,
+            Err(error) => Err(error),
+        };
+        match followed {
+            Err(error) if error.kind == BackendErrorKind::NotFound && or_new => {}
+            Err(error) if error.kind == BackendErrorKind::NotFound => {
+                return Err(
+                    error.with_hint("--new creates a new workflow, which the file follows then")
+                );
+            }
+            followed => return followed.map(Some),
+        }
     }
     let hash = graph_hash(&sync::pushed(workflow, None));
     let named = list_all(backend, &ListQuery::named(workflow.name())).await?;

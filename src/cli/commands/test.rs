@@ -19,14 +19,14 @@ use agentctl_n8n_tools::backend::Stored;
 use agentctl_n8n_tools::tools::Tried;
 use clap::Args;
 use console::style;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Try a workflow on the connected n8n against cases: what goes in, what services answer, what must come out
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl test orders\n  agentctl test orders tests/big-order.case.yaml\n  agentctl test 7Hq2 --output-format json\n\nEach case runs on a temporary copy, which is removed again. Nodes that would act on the outside world are simulated: they hand on what the case says, and what they would have sent is worked out and compared.\nExit code 0: every case passed. 1: one failed, or the run did not come to what it expects."
+    after_help = "Examples:\n  agentctl test orders\n  agentctl test orders tests/big-order.case.yaml\n  agentctl test 7Hq2 --output-format json\n\nEach case runs on a temporary copy, which is removed again. Nodes that would act on the outside world are simulated: they hand on what the case says, and what they would have sent is worked out and compared.\nExit code 0: every case passed. 1: one failed, the run did not come to what it expects, or what it expects rests on items that the test made up. 2: a case that cannot be tried."
 )]
 pub struct TestArgs {
     /// The workflow on the connected n8n, by id or name
@@ -41,10 +41,8 @@ pub struct TestArgs {
 }
 
 pub fn test(root: &Path, args: &TestArgs, out: &Output) -> Result<Exit, CliError> {
-    let given: Vec<Case> = args
-        .cases
-        .iter()
-        .map(|file| cases::read(file).map(|(_, case)| case))
+    let given: Vec<(Option<String>, Case)> = (args.cases.iter())
+        .map(|file| cases::read(file))
         .collect::<Result<_, _>>()?;
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
@@ -55,7 +53,7 @@ pub fn test(root: &Path, args: &TestArgs, out: &Output) -> Result<Exit, CliError
     .map_err(unavailable)?;
     let tried = match given.is_empty() {
         true => cases::known(root, &session.project, &stored)?,
-        false => given,
+        false => own(given, &stored, out),
     };
     if tried.is_empty() {
         let name = plain(stored.workflow.name());
@@ -63,8 +61,48 @@ pub fn test(root: &Path, args: &TestArgs, out: &Output) -> Result<Exit, CliError
             "write one: name, input, mocks, expect (docs/testing.md has an example), or name its file",
         ));
     }
+    fits(&tried, &stored)?;
     let told = carry_out(session, args, &stored, tried)?;
     answer(out, &stored, &told)
+}
+
+/// The cases that were named. One that is written for another workflow is tried, and said to be.
+fn own(given: Vec<(Option<String>, Case)>, stored: &Stored, out: &Output) -> Vec<Case> {
+    let cases = given.into_iter().map(|(named, case)| {
+        if let Some(named) = named.filter(|named| !cases::is_of(named, stored)) {
+            let (case, named, name) = (
+                plain(&case.name),
+                plain(&named),
+                plain(stored.workflow.name()),
+            );
+            out.note(&format!(
+                "warning: the case {case:?} is written for the workflow {named:?}; it is tried on {name:?}"
+            ));
+        }
+        case
+    });
+    cases.collect()
+}
+
+/// A case that is none of this workflow is a slip of whoever wrote it, and nothing is run.
+fn fits(cases: &[Case], stored: &Stored) -> Result<(), CliError> {
+    let wrong: Vec<String> = cases
+        .iter()
+        .map(|case| (case, case.wrong(&stored.workflow)))
+        .filter(|(_, wrong)| !wrong.is_empty())
+        .map(|(case, wrong)| {
+            format!(
+                "the case {:?} cannot be tried: {}",
+                plain(&case.name),
+                wrong.join("; ")
+            )
+        })
+        .collect();
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(CliError::usage(plain_long(&wrong.join("; ")))
+            .hint("mend the case; docs/testing.md says what one holds")),
+    }
 }
 
 /// The cases, a few at a time, each lot a run; what each run's call said.
@@ -134,8 +172,9 @@ fn answer(out: &Output, stored: &Stored, told: &[(String, Value)]) -> Result<Exi
         exit,
         || {
             let mut text = String::new();
+            let nodes: Vec<&Value> = all("nodes").collect();
             for case in all("cases") {
-                text.push_str(&told_case(case));
+                text.push_str(&told_case(case, &nodes));
             }
             let failed = all("findings").filter(|f| f.get("code") != Some(&json!("run/case")));
             for finding in failed.filter(|f| f.get("severity") == Some(&json!("error"))) {
@@ -151,8 +190,10 @@ fn answer(out: &Output, stored: &Stored, told: &[(String, Value)]) -> Result<Exi
             let cases: Vec<&Value> = all("cases").collect();
             let findings: Vec<&Value> = all("findings").collect();
             let runs: Vec<&String> = told.iter().map(|(run, _)| run).collect();
+            let nodes = all("nodes").map(|node| (line(node, "node"), node.get("because").cloned()));
+            let because: Map<String, Value> = nodes.filter_map(|(name, why)| Some((name, why?))).collect();
             json!({"workflow": {"id": stored.id, "name": stored.workflow.name()}, "passed": passed, "of": count,
-                "cases": cases, "findings": findings, "left_behind": left, "runs": runs})
+                "cases": cases, "simulated_because": because, "findings": findings, "left_behind": left, "runs": runs})
         },
     )
 }
@@ -161,7 +202,43 @@ fn line(of: &Value, key: &str) -> String {
     plain_long(of.get(key).and_then(Value::as_str).unwrap_or_default())
 }
 
-fn told_case(case: &Value) -> String {
+/// What ran in a case, and what did not: its word goes as far as that.
+fn came_to(case: &Value, nodes: &[&Value]) -> String {
+    let named = |key: &str| -> Vec<String> {
+        let names = list(case, key).iter().filter_map(Value::as_str);
+        names.map(plain).collect()
+    };
+    let because = |name: &String| {
+        let mut of = nodes.iter().filter(|node| line(node, "node") == *name);
+        let why = of
+            .find_map(|node| node.get("because"))
+            .and_then(Value::as_str);
+        match why {
+            Some(why) => format!("{name} ({})", plain_long(why)),
+            None => name.clone(),
+        }
+    };
+    let untried = named("untried");
+    let missed = named("not_reached").into_iter();
+    let missed: Vec<String> = missed.filter(|name| !untried.contains(name)).collect();
+    let lines = [
+        ("ran", named("ran")),
+        (
+            "simulated",
+            named("simulated").iter().map(because).collect(),
+        ),
+        ("not reached", missed),
+        (
+            "untried, they act outside",
+            untried.iter().map(because).collect(),
+        ),
+    ];
+    let lines = lines.iter().filter(|(_, names)| !names.is_empty());
+    let lines = lines.map(|(what, names)| format!("    {what}: {}\n", names.join(", ")));
+    lines.collect()
+}
+
+fn told_case(case: &Value, nodes: &[&Value]) -> String {
     let outcome = line(case, "outcome");
     let passed = case.get("test_status") == Some(&json!("pass"));
     let (mark, how) = match (outcome.as_str(), passed) {
@@ -171,6 +248,7 @@ fn told_case(case: &Value) -> String {
             "not told: the run stopped for a reason outside the workflow",
         ),
         ("not_reached", _) => (style("?").yellow(), "not reached"),
+        ("inconclusive", _) => (style("?").yellow(), "inconclusive"),
         _ => (style("✗").red(), "failed"),
     };
     let mut text = format!(
@@ -187,5 +265,6 @@ fn told_case(case: &Value) -> String {
             ));
         }
     }
+    text.push_str(&came_to(case, nodes));
     text
 }

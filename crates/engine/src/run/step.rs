@@ -334,7 +334,11 @@ impl<'a> Driver<'a> {
             }
             let told = refusals
                 .into_iter()
-                .map(|r| format!("{}: {} (rule {})", r.field, r.message, r.rule))
+                .map(|r| {
+                    // A claim's own words say it; the expression behind them stands in the journal.
+                    let rule = r.rule.split(": ").next().unwrap_or(&r.rule);
+                    format!("{}: {} (rule {rule})", r.field, r.message)
+                })
                 .collect();
             return Ok(Some(told));
         }

@@ -129,6 +129,15 @@ fn kind(server: &McpServer) -> Option<Kind> {
     }
 }
 
+/// Whether an entry of `.mcp.json` starts an n8n-mcp that is not the backend of the project, so that nothing needs it.
+pub fn is_idle(server: &McpServer, choice: &Choice) -> bool {
+    let is_backend = match &choice.target {
+        Target::N8nMcp { server: chosen, .. } => chosen.name == server.name,
+        _ => false,
+    };
+    kind(server) == Some(Kind::N8nMcp) && !is_backend
+}
+
 impl Target {
     pub fn name(&self) -> BackendName {
         match self {

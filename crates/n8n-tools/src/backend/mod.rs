@@ -11,7 +11,7 @@ mod slug;
 mod types;
 
 pub use agentctl_engine::toolset::{BackendError, BackendErrorKind, BackendResult, Forgotten};
-pub use choice::{BackendName, Choice, ChoiceError, Offered, Target, choose, choose_rest};
+pub use choice::{BackendName, Choice, ChoiceError, Offered, Target, choose, choose_rest, is_idle};
 pub use embedded::EmbeddedBackend;
 pub use live::{LiveBackend, RestTarget, release_at};
 pub use slug::slug;

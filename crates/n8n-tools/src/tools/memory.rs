@@ -35,6 +35,8 @@ pub const ACCOUNTS: &str = "accounts";
 
 /// The key of a run's input that holds acceptance cases of the workflow to change, which its tests try besides what an agent gives.
 pub const CASES: &str = "cases";
+/// The key of a run's input that holds what the request itself says must come out of what, as cases; read by the program, before anybody writes one.
+pub const ASKED_CASES: &str = "asked_cases";
 
 /// Snapshots kept in memory: a run has one or two that matter for each workflow.
 const MOST_KEPT: usize = 16;

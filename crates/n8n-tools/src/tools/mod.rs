@@ -55,7 +55,9 @@ mod validate_workflow;
 
 pub use activate_workflow::Published;
 pub use glance::glance_at;
-pub use memory::{ACCOUNTS, CASES, LET_ACT, N8nMemory, TEST_HOSTS, Validation, WORKFLOW, memory};
+pub use memory::{
+    ACCOUNTS, ASKED_CASES, CASES, LET_ACT, N8nMemory, TEST_HOSTS, Validation, WORKFLOW, memory,
+};
 pub use n8n::N8n;
 pub use push::Push;
 pub use rehearse_workflow::Tried;

@@ -10,7 +10,7 @@ use crate::noted::Rehearsing;
 use agentctl_engine::toolset::{Answer, Fault, Outcome, backend_failure, error_content};
 use agentctl_n8n::rehearsal::{
     COPY, Case, Item, Part, Rehearsal, Seen, Trace, Verdict, evidence, is_copy, judge, judge_case,
-    sent,
+    sent, without_headers,
 };
 use agentctl_n8n::{Finding, Workflow, WorkflowId, trigger_points};
 use indexmap::IndexMap;
@@ -219,7 +219,7 @@ impl N8n {
         }
         let sent = sent(&test.rehearsal.shadows, &mut trace);
         let mut verdict = judge(&test.at.workflow, &test.rehearsal, &trace, &test.checked);
-        if let Some(case) = &test.case {
+        let judged = test.case.as_ref().map(|case| {
             let seen = Seen {
                 trace: &trace,
                 status: run.status,
@@ -227,46 +227,30 @@ impl N8n {
                 sent: &sent,
                 has_failed: verdict.test_status == "fail",
             };
-            let judged = judge_case(&case.expect, &test.rehearsal, seen);
+            let judged = judge_case(&case.expect, &test.at.workflow, &test.rehearsal, seen);
             verdict.with_case(&test.at.workflow, &case.name, &judged);
-            let mut told = json!({"name": case.name, "outcome": judged.outcome, "checks": judged.checks, "execution": execution.id,
-                "test_status": verdict.test_status});
-            // Kept, so that later changes are held to it too.
-            if let (false, Value::Object(told)) = (test.is_recorded, &mut told) {
-                told.insert("case".into(), json!(case));
-            }
-            content.insert("cases".into(), json!([told]));
-        }
+            judged
+        });
         content.insert("execution".into(), json!(execution));
         if let Some(answer) = &run.answer {
             content.insert("answer".into(), sample(answer));
         }
         content.insert("test_status".into(), json!(verdict.test_status));
-        let names = |wanted: &dyn Fn(&Value) -> bool, nodes: &[Value]| -> Value {
-            nodes
-                .iter()
-                .filter(|node| wanted(node))
-                .filter_map(|node| node.get("node").cloned())
-                .collect()
-        };
         let nodes = told_nodes(&verdict, &trace, &sent);
-        let is = |node: &Value, part: &str| node.get("as").and_then(Value::as_str) == Some(part);
-        let reached = |node: &Value| node.get("reached") == Some(&Value::Bool(true));
-        let ran = |node: &Value| reached(node) && (is(node, "run") || is(node, "start"));
-        let simulated = |node: &Value| reached(node) && is(node, "simulated");
-        let missed = |node: &Value| !reached(node) && !is(node, "left_out");
-        content.insert("ran".into(), names(&ran, &nodes));
-        content.insert("simulated".into(), names(&simulated, &nodes));
-        content.insert("not_reached".into(), names(&missed, &nodes));
-        let out: Vec<&str> = (test.rehearsal.parts.iter())
-            .filter(|part| part.leaves.is_some() || matches!(part.part, Part::Simulated { .. }))
-            .map(|part| part.node.as_str())
-            .collect();
-        let acts = |node: &Value| {
-            let name = node.get("node").and_then(Value::as_str);
-            missed(node) && name.is_some_and(|name| out.contains(&name))
-        };
-        content.insert("untried".into(), names(&acts, &nodes));
+        let came_to = came_to(&test.rehearsal, &nodes);
+        if let (Some(case), Some(judged)) = (&test.case, judged) {
+            let mut told = json!({"name": case.name, "outcome": judged.outcome, "checks": judged.checks, "execution": execution.id,
+                "test_status": verdict.test_status});
+            if let Value::Object(told) = &mut told {
+                told.extend(came_to.clone());
+                // Kept, so that later changes are held to it too.
+                if !test.is_recorded {
+                    told.insert("case".into(), json!(case));
+                }
+            }
+            content.insert("cases".into(), json!([told]));
+        }
+        content.extend(came_to);
         let left = egress(&test.rehearsal, &|node| trace.ran(node));
         content.insert("egress".into(), left);
         content.insert("nodes".into(), Value::Array(nodes));
@@ -352,6 +336,36 @@ impl N8n {
         );
         Ok(Outcome::Ok(Value::Object(content)))
     }
+}
+
+/// The names of the nodes that ran, those that were simulated, those that were not come to, and of these the ones that act.
+fn came_to(rehearsal: &Rehearsal, nodes: &[Value]) -> Map<String, Value> {
+    let names = |wanted: &dyn Fn(&Value) -> bool| -> Value {
+        let wanted = nodes.iter().filter(|node| wanted(node));
+        wanted
+            .filter_map(|node| node.get("node").cloned())
+            .collect()
+    };
+    let is = |node: &Value, part: &str| node.get("as").and_then(Value::as_str) == Some(part);
+    let reached = |node: &Value| node.get("reached") == Some(&Value::Bool(true));
+    let missed = |node: &Value| !reached(node) && !is(node, "left_out");
+    let out: Vec<&str> = (rehearsal.parts.iter())
+        .filter(|part| part.leaves.is_some() || matches!(part.part, Part::Simulated { .. }))
+        .map(|part| part.node.as_str())
+        .collect();
+    let acts = |node: &Value| {
+        let name = node.get("node").and_then(Value::as_str);
+        missed(node) && name.is_some_and(|name| out.contains(&name))
+    };
+    let ran = |node: &Value| reached(node) && (is(node, "run") || is(node, "start"));
+    let simulated = |node: &Value| reached(node) && is(node, "simulated");
+    let all = [
+        ("ran", names(&ran)),
+        ("simulated", names(&simulated)),
+        ("not_reached", names(&missed)),
+        ("untried", names(&acts)),
+    ];
+    Map::from_iter(all.map(|(key, names)| (key.to_owned(), names)))
 }
 
 /// Each node of a run, with a sample of what came out and of what it would have sent.
@@ -455,20 +469,7 @@ fn egress(rehearsal: &Rehearsal, ran: &dyn Fn(&str) -> bool) -> Value {
 
 /// An item, or (of a large one) its fields' names. Of a webhook's item the headers are nobody's result.
 fn sample(item: &Value) -> Value {
-    let is_request = |map: &Map<String, Value>| {
-        ["headers", "params", "query", "body"]
-            .iter()
-            .all(|part| map.contains_key(*part))
-    };
-    if let Some(Value::Object(headers)) = item.get("headers")
-        && item.as_object().is_some_and(is_request)
-    {
-        let mut item = item.clone();
-        if let Some(told) = item.get_mut("headers") {
-            *told = Value::String(format!("({} headers)", headers.len()));
-        }
-        return sample(&item);
-    }
+    let item = &without_headers(item);
     if item.to_string().len() <= SAMPLE {
         return item.clone();
     }

@@ -269,7 +269,7 @@ impl N8n {
             credentials,
         };
         let refused = |why: String| {
-            let hint = "nothing was executed; report why, or mend the cases";
+            let hint = "nothing was executed; mend what the message names";
             Ok(Err(Outcome::failed(why, "rehearsal", hint)))
         };
         if test.cases.len() > MOST_CASES {

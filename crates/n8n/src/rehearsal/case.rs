@@ -1,7 +1,8 @@
 //! Acceptance cases: what is given to a workflow, what the services beside it answer, and what must come of it. Who writes them (a
 //! person, a model) says what was asked for; whether it came about says the program alone.
 
-use super::{Item, Rehearsal, Trace};
+use super::made_up::MadeUp;
+use super::{Item, Part, Rehearsal, Trace};
 use crate::Workflow;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,18 @@ pub struct AtNode {
     pub sent: Option<Vec<Value>>,
 }
 
+impl AtNode {
+    /// It is expected that nothing comes out of it, and nothing is sent.
+    fn is_none(&self) -> bool {
+        let empty = |list: &Option<Vec<Value>>| list.as_ref().is_none_or(Vec::is_empty);
+        let says = self.count.is_some() || self.items.is_some() || self.sent.is_some();
+        says && self.reached.is_none()
+            && self.count.is_none_or(|count| count == 0)
+            && empty(&self.items)
+            && empty(&self.sent)
+    }
+}
+
 impl Expect {
     fn is_empty(&self) -> bool {
         let nothing = |node: &AtNode| *node == AtNode::default();
@@ -72,6 +85,20 @@ impl Case {
         let mut wrong = Vec::new();
         if self.expect.is_empty() {
             wrong.push("it expects nothing, so it could not fail".to_owned());
+        }
+        let says_nothing = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
+        if self.expect.answer.as_ref().is_some_and(says_nothing) {
+            wrong.push("`answer: {}` fits every object; say what is in it".to_owned());
+        }
+        for (name, at) in &self.expect.nodes {
+            let lists = [("sent", &at.sent), ("items", &at.items)];
+            for (what, list) in lists {
+                if list.iter().flatten().any(says_nothing) {
+                    wrong.push(format!(
+                        "{name:?}: a {{}} in `{what}` fits everything; say what is in it, or use `count` or `reached`"
+                    ));
+                }
+            }
         }
         let names = self.mocks.keys().chain(self.expect.nodes.keys());
         for name in names.chain(&self.start) {
@@ -90,6 +117,8 @@ pub enum CaseOutcome {
     Passed,
     /// The run did not come to what was expected.
     NotReached,
+    /// What was seen is other than expected, and rests on items that the test made up for a simulated node.
+    Inconclusive,
     Failed,
 }
 
@@ -102,6 +131,9 @@ pub struct Check {
     /// In words, where it is not passed.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub why: String,
+    /// What was there; of much of it the beginning, as a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Value>,
 }
 
 impl Check {
@@ -113,7 +145,32 @@ impl Check {
                 Some(_) => CaseOutcome::Failed,
             },
             why: why.unwrap_or_default(),
+            seen: None,
         }
+    }
+
+    fn seeing(mut self, seen: Option<&Value>) -> Check {
+        self.seen = seen.map(|seen| {
+            let seen = without_headers(seen);
+            match seen.to_string().len() > TOLD {
+                true => Value::String(told(&seen)),
+                false => seen,
+            }
+        });
+        self
+    }
+
+    /// Of something that rests on what this simulated node was made to hand on: that it is otherwise says nothing of the workflow.
+    fn resting_on(mut self, node: Option<&str>, rehearsal: &Rehearsal) -> Check {
+        if let (true, Some(node)) = (self.outcome != CaseOutcome::Passed, node) {
+            self.outcome = CaseOutcome::Inconclusive;
+            self.why = format!(
+                "{}; that says nothing: it rests on what the test made up for {node:?}, which is only simulated ({}); give its items in `mocks`",
+                self.why,
+                because(rehearsal, node)
+            );
+        }
+        self
     }
 
     fn not_reached(what: impl Into<String>) -> Check {
@@ -121,6 +178,7 @@ impl Check {
             what: what.into(),
             outcome: CaseOutcome::NotReached,
             why: "the run did not come to it".to_owned(),
+            seen: None,
         }
     }
 }
@@ -144,24 +202,35 @@ pub struct Seen<'a> {
 }
 
 /// Whether what was expected was seen.
-pub fn judge_case(expect: &Expect, rehearsal: &Rehearsal, seen: Seen<'_>) -> CaseVerdict {
+pub fn judge_case(
+    expect: &Expect,
+    workflow: &Workflow,
+    rehearsal: &Rehearsal,
+    seen: Seen<'_>,
+) -> CaseVerdict {
+    let made_up = MadeUp::of(workflow, &rehearsal.parts, seen.trace);
     let mut checks = Vec::new();
     if let Some(status) = expect.status {
         let why = (seen.status != Some(status)).then(|| match seen.status {
             Some(seen) => format!("{seen}, not {status}"),
             None => UNANSWERED.to_owned(),
         });
-        checks.push(Check::new("status", why));
+        let rests = made_up.answer(workflow, seen.trace);
+        let status = seen.status.map(|status| json!(status));
+        let check = Check::new("status", why).seeing(status.as_ref());
+        checks.push(check.resting_on(rests, rehearsal));
     }
     if let Some(answer) = &expect.answer {
         let why = match seen.answer {
             Some(seen) => differs(answer, seen),
             None => Some(UNANSWERED.to_owned()),
         };
-        checks.push(Check::new("answer", why));
+        let rests = made_up.answer(workflow, seen.trace);
+        let check = Check::new("answer", why).seeing(seen.answer);
+        checks.push(check.resting_on(rests, rehearsal));
     }
     for (name, at) in &expect.nodes {
-        at_node(name, at, rehearsal, seen, &mut checks);
+        at_node(name, at, (rehearsal, &made_up), seen, &mut checks);
     }
     let worst = checks.iter().map(|check| check.outcome).max();
     let outcome = match seen.has_failed {
@@ -173,16 +242,38 @@ pub fn judge_case(expect: &Expect, rehearsal: &Rehearsal, seen: Seen<'_>) -> Cas
 
 const UNANSWERED: &str = "nothing was answered";
 
-fn at_node(name: &str, at: &AtNode, rehearsal: &Rehearsal, seen: Seen<'_>, out: &mut Vec<Check>) {
+/// Why a node is simulated, in words.
+fn because<'r>(rehearsal: &'r Rehearsal, node: &str) -> &'r str {
+    let mut simulated = rehearsal.simulated().filter(|part| part.node == node);
+    match simulated.next().map(|part| &part.part) {
+        Some(Part::Simulated { because, .. }) => because,
+        _ => "",
+    }
+}
+
+fn at_node(
+    name: &str,
+    at: &AtNode,
+    (rehearsal, made_up): (&Rehearsal, &MadeUp),
+    seen: Seen<'_>,
+    out: &mut Vec<Check>,
+) {
+    let way = made_up.way(name);
     let ran = seen.trace.ran(name);
     match at.reached {
         Some(false) => {
             let why = ran.then(|| "the run came to it".to_owned());
-            out.push(Check::new(format!("{name}: not reached"), why));
+            let check = Check::new(format!("{name}: not reached"), why);
+            out.push(check.resting_on(way, rehearsal));
+            return;
+        }
+        _ if !ran && at.is_none() => {
+            let nothing = Check::new(format!("{name}: nothing"), None);
+            out.push(nothing);
             return;
         }
         _ if !ran => {
-            out.push(Check::not_reached(name));
+            out.push(Check::not_reached(name).resting_on(way, rehearsal));
             return;
         }
         Some(true) => out.push(Check::new(format!("{name}: reached"), None)),
@@ -192,15 +283,21 @@ fn at_node(name: &str, at: &AtNode, rehearsal: &Rehearsal, seen: Seen<'_>, out: 
     if let Some(count) = at.count {
         let found = run.map_or(0, |run| run.items.iter().sum());
         let why = (found != count).then(|| format!("{found} items, not {count}"));
-        out.push(Check::new(format!("{name}: count"), why));
+        let check = Check::new(format!("{name}: count"), why).seeing(Some(&json!(found)));
+        out.push(check.resting_on(made_up.count(name), rehearsal));
     }
     if let Some(items) = &at.items {
         let handed: Vec<&Value> = run
             .into_iter()
             .flat_map(|run| run.kept.iter().flatten())
             .collect();
-        let why = differs(&json!(items), &json!(handed));
-        out.push(Check::new(format!("{name}: items"), why));
+        let rests = match handed.len() == items.len() {
+            true => made_up.items(name),
+            false => made_up.items(name).or_else(|| made_up.count(name)),
+        };
+        let handed = json!(handed);
+        let check = Check::new(format!("{name}: items"), differs(&json!(items), &handed));
+        out.push(check.seeing(Some(&handed)).resting_on(rests, rehearsal));
     }
     if let Some(calls) = &at.sent {
         let is_simulated = rehearsal.simulated().any(|part| part.node == name);
@@ -209,7 +306,15 @@ fn at_node(name: &str, at: &AtNode, rehearsal: &Rehearsal, seen: Seen<'_>, out: 
             None if is_simulated => Some("what it would have sent was not worked out: its expressions are more than work on data".to_owned()),
             None => Some("it was not simulated, so nothing says what it sent; expect its items".to_owned()),
         };
-        out.push(Check::new(format!("{name}: sent"), why));
+        let as_many = seen
+            .sent
+            .get(name)
+            .is_none_or(|sent| sent.len() == calls.len());
+        let rests = made_up.work(name).or(way);
+        let rests = rests.or_else(|| made_up.count(name).filter(|_| !as_many));
+        let sent = seen.sent.get(name).map(|sent| json!(sent));
+        let check = Check::new(format!("{name}: sent"), why).seeing(sent.as_ref());
+        out.push(check.resting_on(rests, rehearsal));
     }
 }
 
@@ -280,8 +385,30 @@ fn document(text: &str) -> Option<Value> {
     matches!(value, Value::Object(_) | Value::Array(_)).then_some(value)
 }
 
+/// A webhook's item without the headers: who called is nobody's result.
+pub fn without_headers(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let is_request = ["headers", "params", "query", "body"];
+            let is_request = is_request.iter().all(|part| map.contains_key(*part));
+            let pairs = map.iter().map(|(key, value)| {
+                let told = match value {
+                    Value::Object(headers) if is_request && key == "headers" => {
+                        Value::String(format!("({} headers)", headers.len()))
+                    }
+                    value => without_headers(value),
+                };
+                (key.clone(), told)
+            });
+            Value::Object(pairs.collect())
+        }
+        Value::Array(list) => list.iter().map(without_headers).collect(),
+        other => other.clone(),
+    }
+}
+
 fn told(value: &Value) -> String {
-    let text = value.to_string();
+    let text = without_headers(value).to_string();
     match text.char_indices().nth(TOLD) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
         None => text,

@@ -46,7 +46,11 @@ fn run(nodes: &[(&str, Value)]) -> Trace {
 }
 
 fn judged(expect: Value, trace: &mut Trace, has_failed: bool) -> CaseVerdict {
-    let rehearsal = rehearsal(json!({}));
+    judged_with(json!({"Customer": [{}]}), expect, trace, has_failed)
+}
+
+fn judged_with(mocks: Value, expect: Value, trace: &mut Trace, has_failed: bool) -> CaseVerdict {
+    let rehearsal = rehearsal(mocks);
     let sent = sent(&rehearsal.shadows, trace);
     let seen = Seen {
         trace,
@@ -55,7 +59,12 @@ fn judged(expect: Value, trace: &mut Trace, has_failed: bool) -> CaseVerdict {
         sent: &sent,
         has_failed,
     };
-    judge_case(&serde_json::from_value(expect).unwrap(), &rehearsal, seen)
+    judge_case(
+        &serde_json::from_value(expect).unwrap(),
+        &workflow(),
+        &rehearsal,
+        seen,
+    )
 }
 
 #[test]
@@ -83,6 +92,53 @@ fn given_items_stand_in_for_a_service_once() {
     let given = copy.node_by_name("Customer is given").unwrap();
     let text = given.parameters().unwrap()["jsonOutput"].as_str().unwrap();
     assert!(!text.starts_with('=') && !text.contains("{{"), "{text}");
+}
+
+/// n8n itself hands an item that is an error alone on by the output for errors.
+#[test]
+fn a_service_that_is_given_as_failing_leaves_by_its_output_for_errors() {
+    let mut workflow = workflow();
+    let customer = workflow.nodes.iter_mut().find(|n| n.name() == "Customer");
+    customer
+        .unwrap()
+        .set("onError", json!("continueErrorOutput"));
+    workflow
+        .connections
+        .get_mut("Customer")
+        .unwrap()
+        .get_mut("main")
+        .unwrap()
+        .insert(0, None);
+    let copy = |mocks: Value| {
+        let wishes = Wishes {
+            path: "p",
+            mocks: serde_json::from_value(mocks).unwrap(),
+            ..Wishes::default()
+        };
+        rehearse(&workflow, Catalog::embedded(), &wishes)
+            .unwrap()
+            .copy
+    };
+    let given = copy(json!({"Customer": [{"error": "boom"}]}));
+    let customer = given.node_by_name("Customer").unwrap();
+    assert_eq!(customer.map()["onError"], json!("continueErrorOutput"));
+    let by_errors = |copy: &Workflow| {
+        copy.edges().any(|(from, _, output, link)| {
+            (from, output, link.node.as_str()) == ("Customer", 1, "Tell")
+        })
+    };
+    assert!(by_errors(&given));
+    // What the test makes up is no failure.
+    let made_up = copy(json!({}));
+    assert!(
+        !by_errors(&made_up)
+            && made_up
+                .node_by_name("Customer")
+                .unwrap()
+                .map()
+                .get("onError")
+                .is_none()
+    );
 }
 
 #[test]
@@ -178,7 +234,7 @@ fn a_case_passes_only_if_all_of_it_was_seen() {
     }
     for expect in [
         json!({"nodes": {"Tell": {"reached": true}}}),
-        json!({"nodes": {"Tell": {"sent": []}}}),
+        json!({"nodes": {"Tell": {"count": 1}}}),
     ] {
         assert_eq!(
             outcome(expect.clone(), false),
@@ -186,6 +242,32 @@ fn a_case_passes_only_if_all_of_it_was_seen() {
             "{expect}"
         );
     }
+}
+
+#[test]
+fn nothing_comes_out_of_a_node_that_is_not_reached() {
+    let mut trace = run(&[
+        ("Order", json!([{}])),
+        ("Customer", json!([{"name": "Ann"}])),
+    ]);
+    for none in [
+        json!({"count": 0}),
+        json!({"items": []}),
+        json!({"sent": []}),
+    ] {
+        let verdict = judged(json!({"nodes": {"Tell": none}}), &mut trace, false);
+        assert_eq!(verdict.outcome, CaseOutcome::Passed, "{verdict:?}");
+    }
+}
+
+/// Whoever reads why a check failed need not see who called.
+#[test]
+fn headers_are_not_told() {
+    let item = json!({"headers": {"authorization": "Bearer s3cret"}, "params": {}, "query": {}, "body": {"a": 1}});
+    let why = super::differs(&json!({"ok": true}), &json!({"got": [item]})).unwrap();
+    assert!(!why.contains("s3cret"), "{why}");
+    let why = super::differs(&json!("x"), &item).unwrap();
+    assert!(why.contains("1 header") && !why.contains("s3cret"), "{why}");
 }
 
 #[test]
@@ -207,6 +289,18 @@ fn a_case_that_could_not_fail_or_names_no_node_is_none() {
         ["the workflow has no node named \"Tel\""]
     );
     assert!(case(json!({"status": 200})).is_empty());
+    for empty in [
+        json!({"answer": {}}),
+        json!({"nodes": {"Tell": {"sent": [{}]}}}),
+        json!({"nodes": {"Tell": {"items": [{}, {}]}}}),
+    ] {
+        let wrong = case(empty.clone());
+        assert!(
+            wrong.iter().any(|why| why.contains("{}")),
+            "{empty}: {wrong:?}"
+        );
+    }
+    assert!(case(json!({"nodes": {"Tell": {"sent": []}}})).is_empty());
 }
 
 #[test]

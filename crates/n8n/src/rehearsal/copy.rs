@@ -1,6 +1,7 @@
 //! The copy: the nodes that run, what stands in for the others, and the webhook that starts it.
 
 use super::effect::account;
+use super::inside;
 use super::parts::{chosen_start, is_sub_node, parts};
 use super::reach::without_redirects;
 use super::{Leaves, NoRehearsal, NodePart, Part, Rehearsal, Shadow, Start, Wishes};
@@ -66,7 +67,16 @@ pub fn rehearse(
                 copy.nodes.push(without_redirects(node));
                 changes.push(format!("{:?} follows no redirect", node.name()));
             }
-            Part::Run => copy.nodes.push(node.clone()),
+            Part::Run => match inside::looked_at(node) {
+                Some(looked_at) => {
+                    copy.nodes.push(looked_at);
+                    changes.push(format!(
+                        "in the code of {:?} each field by a computed name is looked at before it is read",
+                        node.name()
+                    ));
+                }
+                None => copy.nodes.push(node.clone()),
+            },
             Part::Start => {
                 let note = "the test's data, in the trigger's place";
                 let begins = match &wishes.items {
@@ -163,7 +173,10 @@ impl Rehearsal {
         let settings = workflow.head.get("settings");
         let alone = settings.is_none_or(|s| s.get("errorWorkflow").is_none_or(Value::is_null));
         let start = workflow.node_by_name(&self.start.node);
-        self.start.method.is_some() && whole && alone && start.is_some_and(is_plain_webhook)
+        let as_it_stands = |node: &Node| inside::looked_at(node).is_none();
+        let as_it_stands = workflow.nodes.iter().all(as_it_stands);
+        let start = start.filter(|_| whole && alone && as_it_stands);
+        self.start.method.is_some() && start.is_some_and(is_plain_webhook)
     }
 }
 
@@ -292,10 +305,23 @@ fn raw(output: String) -> Map<String, Value> {
 fn simulated(node: &Node, because: &str, hands_on: Option<&Value>) -> Node {
     let note = format!("simulated in this test: {because}");
     match hands_on {
-        Some(Value::Array(_)) => stand_in(node, SPLIT_OUT, taken_apart(), &note),
+        Some(Value::Array(_)) => {
+            let mut given = stand_in(node, SPLIT_OUT, taken_apart(), &note);
+            if gives_errors(node) {
+                given.set("onError", json!(TO_ERRORS));
+            }
+            given
+        }
         Some(item) => stand_in(node, SET, raw(inert(item)), &note),
         None => stand_in(node, NO_OP, Map::new(), &note),
     }
+}
+
+/// n8n hands on by a node's second output what fails in it: an item that is an `error` alone, too.
+const TO_ERRORS: &str = "continueErrorOutput";
+
+fn gives_errors(node: &Node) -> bool {
+    node.map().get("onError").and_then(Value::as_str) == Some(TO_ERRORS)
 }
 
 /// The field of a helper that holds the items which the node behind it hands on.
@@ -399,10 +425,15 @@ fn free_name(workflow: &Workflow, wanted: &str) -> String {
     name
 }
 
-/// The wires between what is on the copy. What stands in has one output and no sub-nodes.
+/// The wires between what is on the copy. What stands in has no sub-nodes, and one output; with the items that the test gives also the
+/// one for errors.
 fn kept_connections(workflow: &Workflow, parts: &[NodePart]) -> Connections {
     let part = |name: &str| parts.iter().find(|p| p.node == name).map(|p| &p.part);
     let is_stand_in = |name: &str| matches!(part(name), Some(Part::Simulated { .. }));
+    let has_errors = |name: &str| {
+        let is_given = matches!(part(name), Some(Part::Simulated { hands_on: Some(items), .. }) if items.is_array());
+        is_given && workflow.node_by_name(name).is_some_and(gives_errors)
+    };
     let is_there = |name: &str| part(name).is_some_and(|p| !matches!(p, Part::LeftOut { .. }));
     let subs: BTreeSet<&str> = workflow
         .nodes
@@ -415,7 +446,8 @@ fn kept_connections(workflow: &Workflow, parts: &[NodePart]) -> Connections {
             && is_there(&link.node)
             && (kind == "main") != subs.contains(from)
             && (kind == "main" || !is_stand_in(&link.node))
-            && (!is_stand_in(from) || (kind == "main" && output == 0))
+            && (!is_stand_in(from)
+                || (kind == "main" && (output == 0 || (output == 1 && has_errors(from)))))
     };
     let mut kept = Connections::new();
     for (from, kinds) in &workflow.connections {

@@ -51,7 +51,9 @@ impl Kind {
         )
         .to_lowercase();
         let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
-        if node.is_some_and(|n| short_type(n.node_type()) == "stopAndError") {
+        if fault.message.contains(super::plain::SAYS) {
+            Kind::Outside
+        } else if node.is_some_and(|n| short_type(n.node_type()) == "stopAndError") {
             Kind::Stopped
         } else if has(&[
             "referenced node doesn't exist",

@@ -147,7 +147,8 @@ fn fulfilled(
             None => Ok(()),
             Some(Value::String(text)) if is_expression(text) => wrong(name),
             Some(Value::String(text)) => {
-                plain::code(text).map_err(|what| NotInside::Code((*name).to_owned(), what))
+                let code = plain::code(text).map(|_| ());
+                code.map_err(|what| NotInside::Code((*name).to_owned(), what))
             }
             Some(_) => wrong(name),
         },
@@ -163,6 +164,20 @@ fn fulfilled(
             }
         }
     }
+}
+
+/// The node as it runs in a test: with its code in which fields by computed names are looked at first. None: as it is.
+pub(super) fn looked_at(node: &Node) -> Option<Node> {
+    let name = node.node_type().strip_prefix(PACKAGE)?;
+    let row = ROWS.iter().find(|row| row.name == name)?;
+    let parameter = row.needs.iter().find_map(Need::code)?;
+    let mut parameters = node.parameters()?.clone();
+    let code = parameters.get_mut(parameter)?;
+    let guarded = plain::code(code.as_str()?).ok().flatten()?;
+    *code = Value::String(guarded);
+    let mut looked_at = node.clone();
+    looked_at.set("parameters", Value::Object(parameters));
+    Some(looked_at)
 }
 
 /// A status that no caller follows elsewhere.

@@ -7,6 +7,7 @@ mod copy;
 pub mod effect;
 mod faults;
 mod inside;
+mod made_up;
 mod parts;
 mod payload;
 mod plain;
@@ -19,7 +20,9 @@ mod trace;
 mod verdict;
 mod why;
 
-pub use case::{AtNode, Case, CaseOutcome, CaseVerdict, Check, Expect, Seen, judge_case};
+pub use case::{
+    AtNode, Case, CaseOutcome, CaseVerdict, Check, Expect, Seen, judge_case, without_headers,
+};
 pub use copy::{is_copy, rehearse};
 pub use effect::{Effect, Ground, effect};
 pub use payload::payload;

@@ -3,6 +3,7 @@
 
 use super::case::{CaseOutcome, CaseVerdict};
 use super::faults::{self, Kind};
+use super::made_up::MadeUp;
 use super::reads::{Read, each_text, is_code, named_reads, own_reads};
 use super::sample::{Path, Step};
 use super::trace::{Fault, Trace};
@@ -101,7 +102,7 @@ impl Verdict {
         for check in &case.checks {
             let severity = match check.outcome {
                 CaseOutcome::Passed => continue,
-                CaseOutcome::NotReached => Severity::Warning,
+                CaseOutcome::NotReached | CaseOutcome::Inconclusive => Severity::Warning,
                 CaseOutcome::Failed => Severity::Error,
             };
             let of = |node: &Node| {
@@ -121,7 +122,7 @@ impl Verdict {
         let stopped = |f: &Finding| f.code == RUN_OUTSIDE || f.code == RUN_UNFINISHED;
         self.test_status = match (case.outcome, self.test_status) {
             (CaseOutcome::Failed, _) => "fail",
-            (CaseOutcome::NotReached, "pass") => "inconclusive",
+            (CaseOutcome::NotReached | CaseOutcome::Inconclusive, "pass") => "inconclusive",
             (CaseOutcome::Passed, "inconclusive") if !self.findings.iter().any(stopped) => "pass",
             (_, status) => status,
         };
@@ -144,8 +145,9 @@ pub fn evidence(
     parts: Option<&[NodePart]>,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let made_up = parts.map(|parts| MadeUp::of(workflow, parts, trace));
     for fault in trace.faults() {
-        findings.push(failed(workflow, &fault, trace, checked));
+        findings.push(failed(workflow, &fault, trace, checked, made_up.as_ref()));
     }
     let own = |node: &Node| {
         parts.is_none_or(|parts| {
@@ -197,7 +199,29 @@ pub fn evidence(
     findings
 }
 
-fn failed(workflow: &Workflow, fault: &Fault, trace: &Trace, checked: &[Finding]) -> Finding {
+/// The simulated node that a failure rests on, where it may be one of the items that the test made up for it.
+fn made_up_for<'m>(
+    kind: Kind,
+    node: Option<&Node>,
+    made_up: Option<&'m MadeUp>,
+) -> Option<&'m str> {
+    let (name, made_up) = (node?.name(), made_up?);
+    match kind {
+        Kind::Stopped => made_up.way(name),
+        Kind::WrongType | Kind::InvalidJson | Kind::InvalidUrl | Kind::Expression | Kind::Other => {
+            made_up.work(name)
+        }
+        Kind::UnknownNode | Kind::NotRunYet | Kind::MissingParameter | Kind::Outside => None,
+    }
+}
+
+fn failed(
+    workflow: &Workflow,
+    fault: &Fault,
+    trace: &Trace,
+    checked: &[Finding],
+    made_up: Option<&MadeUp>,
+) -> Finding {
     let named = fault.node.as_deref();
     let place = workflow
         .nodes
@@ -205,8 +229,9 @@ fn failed(workflow: &Workflow, fault: &Fault, trace: &Trace, checked: &[Finding]
         .enumerate()
         .find(|(_, node)| Some(node.name()) == named);
     let kind = Kind::of(fault, place.map(|(_, node)| node));
-    let (code, severity) = match kind {
-        Kind::Outside => (RUN_OUTSIDE, Severity::Warning),
+    let made_up = made_up_for(kind, place.map(|(_, node)| node), made_up);
+    let (code, severity) = match (kind, made_up) {
+        (Kind::Outside, _) | (_, Some(_)) => (RUN_OUTSIDE, Severity::Warning),
         _ => (RUN_ERROR, Severity::Error),
     };
     let mut said: String = fault.message.chars().take(MESSAGE).collect();
@@ -218,12 +243,18 @@ fn failed(workflow: &Workflow, fault: &Fault, trace: &Trace, checked: &[Finding]
         said.push_str(": ");
         said.extend(more.chars().take(MESSAGE));
     }
-    let message = format!("failed when it ran: {said} ({})", kind.advice());
+    let advice = match made_up {
+        Some(simulated) => format!(
+            "it worked on what the test made up for {simulated:?}, which is only simulated; a case with its items in `mocks` tells"
+        ),
+        None => kind.advice().to_owned(),
+    };
+    let message = format!("failed when it ran: {said} ({advice})");
     let mut found = finding(code, severity, place, "", kind.word(), &message);
     if place.is_none() {
         found.node = named.map(str::to_owned);
     }
-    if let Some((_, node)) = place {
+    if let (Some((_, node)), None) = (place, made_up) {
         let about: Vec<&Finding> = checked
             .iter()
             .filter(|f| {

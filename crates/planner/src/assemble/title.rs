@@ -30,6 +30,7 @@ impl Reading<'_> {
         self.heading(preface)
             .or_else(|| self.label_before())
             .or_else(|| self.about_to())
+            .or_else(|| self.called_at())
             .unwrap_or_default()
     }
 
@@ -57,6 +58,18 @@ impl Reading<'_> {
         let leads = next.colon && (next.verb.is_some() || next.intro != Intro::None);
         let name = said.trim_end_matches(':').trim();
         (plain && short && leads && !name.is_empty()).then(|| capital(name))
+    }
+
+    /// "Webhook orders": where it is called.
+    fn called_at(&self) -> Option<String> {
+        let Trigger::Webhook {
+            path: Some(path), ..
+        } = self.plan.triggers.first()?
+        else {
+            return None;
+        };
+        let path = path.trim_matches('/');
+        (!path.is_empty()).then(|| format!("Webhook {path}"))
     }
 
     fn about_to(&self) -> Option<String> {

@@ -132,6 +132,7 @@ fn write(
                 files: Vec::new(),
                 id: None,
                 target: None,
+                new: false,
                 force: args.force,
                 allow: allowed(args),
                 dry_run: false,

@@ -337,14 +337,23 @@ impl Rest {
             .http
             .send(Effect::Reads, Method::GET, health, None)
             .await;
-        if let Err(error) = there {
-            return vec![InstanceCheck::bad("reachable", &error)];
-        }
+        let health = match there {
+            Ok(answer) => answer.body,
+            Err(error) => return vec![InstanceCheck::bad("reachable", &error)],
+        };
         let version = self.version().await;
         let listed = self.read(&["workflows"], &[("limit", "1")]).await;
         let base = self.http.base();
         let reached = match (&version, listed.and_then(items)) {
             (Some(version), listed) => (format!("n8n {version} at {base}"), listed),
+            // What gives any list to any question is not asked for anything yet.
+            (None, Ok(_)) if !is_well(&health) => {
+                let error = BackendError::unavailable(
+                    "it does not say of itself what an n8n says (/healthz), so it may be no n8n",
+                );
+                let error = error.with_hint("check N8N_API_URL: it must be the address of an n8n");
+                (format!("something answers at {base}"), Err(error))
+            }
             (None, Ok(listed)) => (
                 format!("n8n at {base}; it does not tell its version"),
                 Ok(listed),
@@ -358,6 +367,12 @@ impl Rest {
         };
         vec![InstanceCheck::good("reachable", reached.0), key]
     }
+}
+
+/// What n8n says at `/healthz`.
+fn is_well(health: &[u8]) -> bool {
+    let said: Value = serde_json::from_slice(health).unwrap_or_default();
+    said.get("status").and_then(Value::as_str) == Some("ok")
 }
 
 fn refuses_a_key(error: &BackendError) -> bool {

@@ -7,6 +7,17 @@ use super::names::{
 use super::{Kind, Plain};
 use oxc_ast::ast::{Argument, CallExpression, Expression, NewExpression};
 
+/// Whether a method that searches by a pattern does so by one that is written out, which was looked at; a text would become one.
+fn searches_quickly(name: &str, object: &Expression<'_>, list: &[Argument<'_>]) -> bool {
+    let pattern = match name {
+        "exec" | "test" => Some(object),
+        name if PATTERNS.contains(&name) => list.first().and_then(Argument::as_expression),
+        _ => return true,
+    };
+    let pattern = pattern.map(Expression::without_parentheses);
+    matches!(pattern, Some(Expression::RegExpLiteral(_)))
+}
+
 /// Longer than any text that is filled up by hand.
 const WIDEST: f64 = 1_000.0;
 
@@ -51,7 +62,8 @@ impl Check<'_> {
                 } else if BY_NAME.contains(&name) {
                     self.by_name(name, &it.arguments)?;
                 } else if self.kind == Kind::Expression
-                    && (PATTERNS.contains(&name) || !self.is_short(name, &it.arguments))
+                    && (!searches_quickly(name, &callee.object, &it.arguments)
+                        || !self.is_short(name, &it.arguments))
                 {
                     return Err(format!(
                         "calls `{name}`, which may take n8n as long as it likes"

@@ -2,14 +2,15 @@
 //! that says what was found.
 
 use super::bound::Bound;
+use super::looked::Looked;
 use super::names::{DATA, DATES, FORBIDDEN, MADE, VALUES, reserved};
-use super::{Kind, Plain};
+use super::{Kind, Plain, patterns};
 use oxc_ast::ast::{
     ArrayExpressionElement, ArrowFunctionBody, AssignmentTarget, BinaryOperator, BindingPattern,
     ChainElement, Expression, ForStatementInit, ForStatementLeft, FormalParameters, Function,
     SimpleAssignmentTarget, Statement, UnaryOperator, VariableDeclaration, VariableDeclarationKind,
 };
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// One piece of code, with the names that it declares.
 pub(super) struct Check<'b> {
@@ -17,6 +18,8 @@ pub(super) struct Check<'b> {
     pub(super) bound: &'b Bound,
     /// A field was set somewhere.
     pub(super) changes: Cell<bool>,
+    /// Fields by computed names, which are looked at when it runs.
+    pub(super) looked: RefCell<Vec<Looked>>,
     /// An object is used that others in n8n's process may share: a date, a zone, a class.
     shares: Cell<bool>,
 }
@@ -35,6 +38,7 @@ impl<'b> Check<'b> {
             kind,
             bound,
             changes: Cell::new(false),
+            looked: RefCell::default(),
             shares: Cell::new(false),
         }
     }
@@ -170,7 +174,9 @@ impl<'b> Check<'b> {
             | Expression::NumericLiteral(_)
             | Expression::BigIntLiteral(_)
             | Expression::StringLiteral(_) => Ok(()),
-            Expression::RegExpLiteral(_) if self.kind == Kind::Code => Ok(()),
+            Expression::RegExpLiteral(it) if self.kind == Kind::Code || patterns::is_quick(it) => {
+                Ok(())
+            }
             // n8n's own process would search for as long as the pattern likes.
             Expression::RegExpLiteral(_) => not("searches by a pattern"),
             Expression::TemplateLiteral(it) => {

@@ -1,8 +1,10 @@
-//! Fields that code reads, sets and names: never by a computed name, never a method as a value, never of what is not its own.
+//! Fields that code reads, sets and names: by a computed name only where that is looked at when it runs, never a method as a value,
+//! never of what is not its own.
 
-use super::Plain;
 use super::check::{Check, not, uses};
+use super::looked::Looked;
 use super::names::{BY_NAME, CALLED_BY_ITSELF, CALLING, CHANGEABLE, METHODS, owned, reserved};
+use super::{Kind, Plain};
 use oxc_ast::ast::{
     Expression, MemberExpression, ObjectExpression, ObjectPropertyKind, PropertyKey, PropertyKind,
 };
@@ -27,6 +29,13 @@ impl Check<'_> {
                     Expression::StringLiteral(key) => self.no_method(key.value.as_str()),
                     _ if owner == "$node" => not("names a node by something computed"),
                     key if self.bound.is_number(key) => self.expression(key),
+                    key if self.kind == Kind::Code => {
+                        self.expression(key)?;
+                        let looked = Looked::of(it);
+                        let looked = looked.ok_or("reads a field by a computed name")?;
+                        self.looked.borrow_mut().push(looked);
+                        Ok(())
+                    }
                     _ => not("reads a field by a computed name"),
                 }
             }

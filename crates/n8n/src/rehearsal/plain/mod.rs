@@ -6,7 +6,9 @@ mod bound;
 mod calls;
 mod check;
 mod fields;
+mod looked;
 mod names;
+mod patterns;
 
 use crate::validate::with_stack;
 use bound::Bound;
@@ -31,11 +33,31 @@ const BODY_END: &str = "\n}";
 /// Longer code was written by no hand.
 const LONGEST: usize = 200_000;
 
-/// The body of a Code node, which n8n puts into a function.
-pub(super) fn code(code: &str) -> Plain {
+pub(super) use looked::SAYS;
+
+/// The body of a Code node, which n8n puts into a function. What it gives is the code that may be run in its place, where fields with
+/// computed names are looked at first; None: as it is.
+pub(super) fn code(code: &str) -> Result<Option<String>, String> {
+    let body = (BODY_START.len(), BODY_START.len() + code.len());
+    let source = format!("{BODY_START}{code}{BODY_END}");
+    let places = looked_at(code, &source)?;
+    if places.is_empty() {
+        return Ok(None);
+    }
+    if code.contains(looked::LOOKS) {
+        return Err(format!("has a name of its test, `{}`", looked::LOOKS));
+    }
+    let guarded = looked::guarded(&source, body, &places);
+    guarded
+        .map(Some)
+        .ok_or_else(|| "is too long to be looked at".to_owned())
+}
+
+/// The fields that it reads or sets by computed names; an error: it is more than work on data.
+fn looked_at(code: &str, source: &str) -> Result<Vec<looked::Looked>, String> {
     read(
         code,
-        &format!("{BODY_START}{code}{BODY_END}"),
+        source,
         SourceType::script(),
         |program| match program.body.as_slice() {
             // Anything more has broken out of the function.
@@ -45,7 +67,8 @@ pub(super) fn code(code: &str) -> Plain {
                 let bound = Bound::of(program);
                 let check = Check::of(Kind::Code, &bound);
                 check.statements(&body.statements)?;
-                check.whole()
+                check.whole()?;
+                Ok(check.looked.take())
             }
             _ => Err("ends the function that it stands in".to_owned()),
         },
@@ -92,12 +115,12 @@ fn not_read() -> String {
 }
 
 /// Parses, and has the tree looked at; `code` is what was given, `source` what is parsed.
-fn read(
+fn read<T>(
     code: &str,
     source: &str,
     kind: SourceType,
-    look: impl FnOnce(&Program<'_>) -> Plain,
-) -> Plain {
+    look: impl FnOnce(&Program<'_>) -> Result<T, String>,
+) -> Result<T, String> {
     if code.len() > LONGEST {
         return Err("is too long to be read".to_owned());
     }

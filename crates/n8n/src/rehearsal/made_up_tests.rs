@@ -1,0 +1,185 @@
+use super::super::fixture::{chain, execution, node, run, set, tried, webhook};
+use super::super::{Case, CaseOutcome, CaseVerdict, Seen, judge, judge_case};
+use super::*;
+use crate::catalog::Catalog;
+use indexmap::IndexMap;
+use serde_json::json;
+
+/// Python is not run in a test.
+fn python(name: &str) -> Value {
+    node(
+        name,
+        "n8n-nodes-base.code",
+        2.0,
+        json!({"language": "pythonNative", "pythonCode": "return [{'json': {'x': 1}}]"}),
+    )
+}
+
+fn judged(
+    workflow: &Workflow,
+    case: &Value,
+    items: &[(&str, Value)],
+    answer: Value,
+) -> CaseVerdict {
+    let runs: Vec<(String, Value)> = items
+        .iter()
+        .map(|(name, items)| run(name, None, items.clone(), Value::Null))
+        .collect();
+    let mut document = execution("success", runs);
+    document["data"]["resultData"]["lastNodeExecuted"] = json!(items.last().unwrap().0);
+    let trace = Trace::read(&document);
+    let case: Case = serde_json::from_value(case.clone()).unwrap();
+    let wishes = super::super::Wishes {
+        path: "k3",
+        mocks: case.mocks.clone(),
+        ..super::super::Wishes::default()
+    };
+    let rehearsal = super::super::rehearse(workflow, Catalog::embedded(), &wishes).unwrap();
+    let seen = Seen {
+        trace: &trace,
+        status: Some(200),
+        answer: Some(&answer),
+        sent: &IndexMap::new(),
+        has_failed: false,
+    };
+    judge_case(&case.expect, workflow, &rehearsal, seen)
+}
+
+#[test]
+fn what_rests_on_a_simulated_nodes_items_says_nothing_and_names_it() {
+    let workflow = chain(vec![
+        webhook("py"),
+        python("Work"),
+        set("Name", "y", "={{ $json.x }}"),
+    ]);
+    let ran = [
+        ("Webhook", json!([{}])),
+        ("Work", json!([{"x": "Sample"}])),
+        ("Name", json!([{"y": "Sample"}])),
+    ];
+    for expect in [
+        json!({"answer": {"y": 1}}),
+        json!({"nodes": {"Work": {"items": [{"x": 1}]}}}),
+        json!({"nodes": {"Name": {"items": [{"y": 1}]}}}),
+        json!({"nodes": {"Name": {"count": 2}}}),
+    ] {
+        let verdict = judged(
+            &workflow,
+            &json!({"expect": expect}),
+            &ran,
+            json!({"y": "Sample"}),
+        );
+        assert_eq!(
+            verdict.outcome,
+            CaseOutcome::Inconclusive,
+            "{expect}: {verdict:?}"
+        );
+        let why = &verdict.checks[0].why;
+        assert!(
+            why.contains("\"Work\"") && why.contains("language"),
+            "{why}"
+        );
+    }
+    // With items that the case gives for it the same is the workflow's own fault.
+    let given = json!({"mocks": {"Work": [{"x": 2}]}, "expect": {"answer": {"y": 1}}});
+    let verdict = judged(&workflow, &given, &ran, json!({"y": 2}));
+    assert_eq!(verdict.outcome, CaseOutcome::Failed, "{verdict:?}");
+}
+
+#[test]
+fn what_does_not_read_it_is_held_against_the_workflow() {
+    let workflow = chain(vec![
+        webhook("t"),
+        python("Work"),
+        set(
+            "Total",
+            "total",
+            "={{ $('Webhook').first().json.body.amount * 3 }}",
+        ),
+    ]);
+    let ran = [
+        ("Webhook", json!([{}])),
+        ("Work", json!([{}])),
+        ("Total", json!([{"total": 15}])),
+    ];
+    let case = json!({"expect": {"answer": {"total": 10}}});
+    let verdict = judged(&workflow, &case, &ran, json!({"total": 15}));
+    assert_eq!(verdict.outcome, CaseOutcome::Failed, "{verdict:?}");
+}
+
+#[test]
+fn a_way_that_a_made_up_item_took_says_nothing() {
+    let decides = node(
+        "Large?",
+        "n8n-nodes-base.if",
+        2.2,
+        json!({"conditions": {"conditions": [{"leftValue": "={{ $json.x }}", "rightValue": 3, "operator": {"type": "number", "operation": "gt"}}]}}),
+    );
+    let workflow = chain(vec![
+        webhook("w"),
+        python("Work"),
+        decides,
+        set("Large", "l", "yes"),
+    ]);
+    let ran = [
+        ("Webhook", json!([{}])),
+        ("Work", json!([{"x": 4}])),
+        ("Large?", json!([{"x": 4}])),
+        ("Large", json!([{"l": "yes"}])),
+    ];
+    for expect in [
+        json!({"nodes": {"Large": {"reached": false}}}),
+        json!({"answer": {"l": "no"}}),
+    ] {
+        let verdict = judged(
+            &workflow,
+            &json!({"expect": expect}),
+            &ran,
+            json!({"l": "yes"}),
+        );
+        assert_eq!(
+            verdict.outcome,
+            CaseOutcome::Inconclusive,
+            "{expect}: {verdict:?}"
+        );
+    }
+}
+
+#[test]
+fn a_failure_on_made_up_items_is_no_error_of_the_workflow() {
+    let workflow = |before: Value| {
+        chain(vec![
+            webhook("w"),
+            before,
+            set("Name", "y", "={{ $json.x.trim() }}"),
+        ])
+    };
+    let status = |workflow: &Workflow, of: &str| {
+        let failed = run(
+            "Name",
+            Some(of),
+            json!([]),
+            json!({"message": "trim is not a function"}),
+        );
+        let runs = vec![
+            run("Webhook", None, json!([{}]), Value::Null),
+            run(of, Some("Webhook"), json!([{"x": 1}]), Value::Null),
+            failed,
+        ];
+        let trace = Trace::read(&execution("error", runs));
+        judge(workflow, &tried(workflow), &trace, &[])
+    };
+    let made_up = status(&workflow(python("Work")), "Work");
+    assert_eq!(
+        made_up.test_status, "inconclusive",
+        "{:?}",
+        made_up.findings
+    );
+    assert!(
+        made_up.findings[0].message.contains("\"Work\""),
+        "{:?}",
+        made_up.findings
+    );
+    let own = status(&workflow(set("Work", "x", "={{ 1 }}")), "Work");
+    assert_eq!(own.test_status, "fail", "{:?}", own.findings);
+}

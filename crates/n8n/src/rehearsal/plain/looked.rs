@@ -1,0 +1,123 @@
+//! Fields that code reads or sets by a computed name. Which name that is shows when it runs, so on the copy of a test each of them is
+//! looked at there first: a name that leads to what something is made of, or to a method, ends the run.
+
+use super::names::{CALLED_BY_ITSELF, FORBIDDEN};
+use oxc_ast::ast::{Argument, ComputedMemberExpression, Expression};
+use oxc_span::{GetSpan, Span};
+
+/// The function that looks; code that has this name already is not run.
+pub(super) const LOOKS: &str = "agentctlField";
+/// What it says; a run that ends so tells nothing of the workflow.
+pub(in crate::rehearsal) const SAYS: &str =
+    "in a test no field is read by a computed name that is not its item's own";
+/// Each piece of code stands there twice for each computed name behind it; no hand writes longer ones.
+const LONGEST: usize = 400_000;
+
+/// One place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Looked {
+    of: Span,
+    name: Span,
+}
+
+impl Looked {
+    /// None: what it reads of would be worked out twice, and does more than being read.
+    pub fn of(it: &ComputedMemberExpression<'_>) -> Option<Looked> {
+        stays(&it.object).then(|| Looked {
+            of: it.object.span(),
+            name: it.expression.span(),
+        })
+    }
+}
+
+/// It can be read twice: variables, fields of them, and items that n8n gives.
+fn stays(it: &Expression<'_>) -> bool {
+    match it.without_parentheses() {
+        Expression::Identifier(_) => true,
+        Expression::StaticMemberExpression(it) => stays(&it.object),
+        Expression::ComputedMemberExpression(it) => stays(&it.object) && stays(&it.expression),
+        Expression::StringLiteral(_) | Expression::NumericLiteral(_) => true,
+        Expression::ChainExpression(it) => it
+            .expression
+            .as_member_expression()
+            .is_some_and(|member| stays(member.object())),
+        Expression::CallExpression(it) => match it.callee.without_parentheses() {
+            Expression::Identifier(name) => {
+                let is_literal = |it: &Argument<'_>| matches!(it, Argument::StringLiteral(_));
+                name.name == "$" && it.arguments.iter().all(is_literal)
+            }
+            Expression::StaticMemberExpression(callee) => {
+                let gives = matches!(callee.property.name.as_str(), "first" | "last" | "all");
+                let is_n8ns = match callee.object.without_parentheses() {
+                    Expression::Identifier(owner) => owner.name == "$input",
+                    owner @ Expression::CallExpression(_) => stays(owner),
+                    _ => false,
+                };
+                gives && is_n8ns && it.arguments.is_empty()
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The code in which each of these places is looked at first; None: it would be too long. `source` is what was parsed, in which the
+/// code stands between `from` and `to`.
+pub(super) fn guarded(
+    source: &str,
+    (from, to): (usize, usize),
+    places: &[Looked],
+) -> Option<String> {
+    let mut places: Vec<(usize, usize, usize, usize)> = places
+        .iter()
+        .map(|at| {
+            let end = |place: u32| place as usize;
+            (
+                end(at.name.start),
+                end(at.name.end),
+                end(at.of.start),
+                end(at.of.end),
+            )
+        })
+        .collect();
+    // Of two that begin together the outer one comes first.
+    places.sort_by_key(|(from, to, ..)| (*from, std::cmp::Reverse(*to)));
+    let mut out = String::new();
+    written(source, (from, to), &places, &mut out)?;
+    let forbidden = FORBIDDEN.iter().chain(CALLED_BY_ITSELF);
+    let forbidden: Vec<String> = forbidden.map(|name| format!("\"{name}\"")).collect();
+    let forbidden = forbidden.join(",");
+    // On a line of its own behind the code: its lines keep their numbers, and a function counts wherever it stands.
+    out.push_str(&format!(
+        "\nfunction {LOOKS}(of, key) {{ const name = String(key); const own = of === null || of === undefined || Object.hasOwn(Object(of), name) || !(name in Object(of)); if (!own || [{forbidden}].includes(name)) {{ throw new Error(\"{SAYS}: \" + name); }} return name; }}"
+    ));
+    Some(out)
+}
+
+fn written(
+    source: &str,
+    (from, to): (usize, usize),
+    places: &[(usize, usize, usize, usize)],
+    out: &mut String,
+) -> Option<()> {
+    let mut at = from;
+    for (index, (begins, ends, of_begins, of_ends)) in places.iter().enumerate() {
+        if *begins < at || *ends > to {
+            continue;
+        }
+        out.push_str(source.get(at..*begins)?);
+        out.push_str(LOOKS);
+        out.push('(');
+        written(source, (*of_begins, *of_ends), places, out)?;
+        out.push_str(", ");
+        // Those within the name, which come behind it.
+        written(source, (*begins, *ends), places.get(index + 1..)?, out)?;
+        out.push(')');
+        if out.len() > LONGEST {
+            return None;
+        }
+        at = *ends;
+    }
+    out.push_str(source.get(at..to)?);
+    Some(())
+}

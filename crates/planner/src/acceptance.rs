@@ -1,0 +1,270 @@
+//! What a request says must come out of what, as acceptance cases: literal answers of a webhook, on conditions with numbers, to given
+//! input, with what was sent in their holes. Read from the request's own words, beside the plan: a plan that was read wrongly does not
+//! pass by construction. What is not certain is no case.
+
+mod inputs;
+mod literal;
+
+use crate::lex::Table;
+use crate::lexicon::rx;
+use crate::plan::Cond;
+use crate::read::cond;
+use crate::read::text::Masked;
+use inputs::Asked;
+use literal::{Literal, literals};
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+pub(crate) const WORDS: Table = Table {
+    file: "acceptance.tsv",
+    text: include_str!("../knowledge/acceptance.tsv"),
+    columns: 2,
+};
+/// As many as the requirements hold.
+const MOST: usize = 5;
+
+struct Words {
+    answer: String,
+    otherwise: String,
+    condition: String,
+    unless: String,
+    given: String,
+    filler: String,
+    sent: String,
+    other: String,
+}
+
+static SAID: LazyLock<Words> = LazyLock::new(|| {
+    let of = |kind: &str| {
+        let row = WORDS.rows().find(|row| row.at(0) == kind);
+        let words = row.map_or("", |row| row.at(1)).split('|');
+        // Longer ones first: "is sent" before "is".
+        let mut words: Vec<String> = words.map(pattern).collect();
+        words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+        format!("(?:{})", words.join("|"))
+    };
+    Words {
+        answer: of("answer"),
+        otherwise: of("otherwise"),
+        condition: of("if"),
+        unless: of("unless"),
+        given: of("given"),
+        filler: of("filler"),
+        sent: of("sent"),
+        other: of("other"),
+    }
+});
+
+fn pattern(word: &str) -> String {
+    word.replace('.', r"\.").replace(' ', r"\s+")
+}
+
+/// One answer that the request spells out, and when it is given.
+struct Answer {
+    value: Value,
+    /// What must hold; those before it must not.
+    guard: Guard,
+}
+
+enum Guard {
+    Always,
+    If(Cond),
+    Otherwise,
+}
+
+/// The cases that a request holds, as its requirements keep them; none where it is of no webhook, or where some of it is not certain.
+pub fn cases(request: &str) -> Vec<Value> {
+    let Some(place) = called(request) else {
+        return Vec::new();
+    };
+    let found = literals(request);
+    let mut given: Option<&Literal> = None;
+    let mut pairs: Vec<(Value, Value)> = Vec::new();
+    let mut answers: Vec<Answer> = Vec::new();
+    let mut from = 0;
+    for (at, literal) in found.iter().enumerate() {
+        let before = request.get(from..literal.from).unwrap_or("");
+        let end = found.get(at + 1).map_or(request.len(), |next| next.from);
+        let after = request.get(literal.to..end).unwrap_or("");
+        match role(before) {
+            Role::Given if literal.is_object() => given = Some(literal),
+            Role::Answer if is_whole(after) => {
+                let Some(guard) = guard(before, after) else {
+                    return Vec::new();
+                };
+                match (given.take().and_then(Literal::plain), literal.plain()) {
+                    (Some(input), Some(value)) => pairs.push((input, value)),
+                    _ => answers.push(Answer {
+                        value: literal.value.clone(),
+                        guard,
+                    }),
+                }
+            }
+            Role::Answer => return Vec::new(),
+            _ => continue,
+        }
+        from = literal.to;
+    }
+    let mut cases: Vec<Value> = pairs
+        .into_iter()
+        .map(|(input, value)| case(place, input.as_object().cloned().unwrap_or_default(), value))
+        .collect();
+    cases.extend(guarded(request, place, answers).unwrap_or_default());
+    cases.truncate(MOST);
+    cases
+}
+
+/// The part of the call in which its fields are; None: the request is of no webhook.
+fn called(request: &str) -> Option<&'static str> {
+    let webhook = rx(r"(?i)\bwebhook|(?-i:\b(?:GET|POST|PUT|PATCH|DELETE))\s+/");
+    if !webhook.is_match(request) {
+        return None;
+    }
+    match rx(r"(?-i:\b(?:GET|HEAD)\b)").is_match(request) {
+        true => Some("query"),
+        false => Some("body"),
+    }
+}
+
+enum Role {
+    Answer,
+    Given,
+    None,
+}
+
+/// What a literal is for, by the words right before it.
+fn role(before: &str) -> Role {
+    let w = &*SAID;
+    let filled = format!(r"(?:[\s,:]+{})*[\s:=]*$", w.filler);
+    let ends = |words: &str| rx(&format!(r"(?i)(?:^|[^\w]){words}{filled}")).is_match(before);
+    if rx(&format!(r"(?i)\b{}\s*$", w.other)).is_match(before) {
+        Role::None
+    } else if ends(&w.answer) || ends(&w.otherwise) {
+        Role::Answer
+    } else if rx(&format!(r"(?i)(?:^|[^\w]){}[\s:]*$", w.given)).is_match(before) {
+        Role::Given
+    } else {
+        Role::None
+    }
+}
+
+/// Whether the literal is all of the answer: no list goes on behind it.
+fn is_whole(after: &str) -> bool {
+    let goes_on = format!(
+        r#"(?i)^\s*(?:,?\s*(?:and|or|und|oder|y|o|et|ou)\s*$|,?\s*$|{}\b|\+)"#,
+        SAID.other
+    );
+    after.trim().is_empty() || !rx(&goes_on).is_match(after)
+}
+
+/// When the answer is given: the words before it, and what is put behind it. None: a condition that cannot be read.
+fn guard(before: &str, after: &str) -> Option<Guard> {
+    let w = &*SAID;
+    let last = |words: &str| {
+        let found = rx(&format!(r"(?i)(?:^|[^\w]){words}\b"));
+        found.find_iter(before).last().map(|m| m.end())
+    };
+    let otherwise = last(&w.otherwise);
+    if last(&w.unless).is_some() {
+        return None;
+    }
+    // "when a webhook arrives" is no condition.
+    let starts = rx(
+        r"(?i)webhook|arriv|\bcall|eintrifft|ankommt|aufgerufen|kommt|llega|arrive|\b(?:GET|POST|PUT|PATCH|DELETE)\s+/",
+    );
+    let behind = rx(&format!(r"(?i)^[\s,]*{}\s+([^,;.]+)", w.condition));
+    let verb = rx(&format!(r"(?i)[\s,:]*\b{}\b.*$", w.answer));
+    // With an answer of its own it is the condition of the next one.
+    let own = |found: &str| !verb.is_match(found);
+    if let Some(found) = behind.captures(after).and_then(|c| c.get(1))
+        && own(found.as_str())
+    {
+        return read(found.as_str()).map(Guard::If);
+    }
+    let said = last(&w.condition).and_then(|at| before.get(at..));
+    match (said, otherwise) {
+        (Some(said), at) if at.is_none_or(|at| before.len() - said.len() > at) => {
+            let said = verb.replace(said, "").into_owned();
+            match starts.is_match(&said) {
+                true => Some(Guard::Always),
+                false => read(&said).map(Guard::If),
+            }
+        }
+        (_, Some(_)) => Some(Guard::Otherwise),
+        _ => Some(Guard::Always),
+    }
+}
+
+fn read(said: &str) -> Option<Cond> {
+    let said = said.trim().trim_matches([',', ':']).trim();
+    // In German the verb stands behind the number.
+    let said = rx(r"(?i)(\d\S*)\s+(?:ist|sind|liegt|beträgt)$").replace(said, "$1");
+    let masked = Masked::of(&said);
+    cond::condition(&masked, &masked.text)
+}
+
+/// The cases of answers with their conditions: each condition with values beside its border. None: a condition on something that no
+/// value can be given for.
+fn guarded(request: &str, place: &str, answers: Vec<Answer>) -> Option<Vec<Value>> {
+    let conditions = answers.iter().filter_map(|answer| match &answer.guard {
+        Guard::If(cond) => Some(cond),
+        _ => None,
+    });
+    let asked = Asked::of(request, conditions)?;
+    // An answer on no condition beside those on one: which of them is meant nobody can say.
+    let always = answers
+        .iter()
+        .filter(|a| matches!(a.guard, Guard::Always))
+        .count();
+    if always > 1 || (always == 1 && answers.len() > 1) {
+        return None;
+    }
+    let mut cases = Vec::new();
+    let mut before: Vec<&Cond> = Vec::new();
+    for answer in &answers {
+        let holds = match &answer.guard {
+            Guard::If(cond) => Some(cond),
+            _ => None,
+        };
+        let mut input = asked.input(holds, &before)?;
+        let value = filled(request, &answer.value, &mut input)?;
+        cases.push(case(place, input, value));
+        before.extend(holds);
+    }
+    Some(cases)
+}
+
+fn case(place: &str, input: Map<String, Value>, answer: Value) -> Value {
+    let name = match input.is_empty() {
+        true => "any call".to_owned(),
+        false => inputs::told(&input),
+    };
+    let input = match (input.is_empty(), place) {
+        // What it is called with is no matter: it is made from what the workflow reads.
+        (true, _) => json!({}),
+        (false, place) => json!({ place: input }),
+    };
+    json!({"name": name, "input": input, "expect": {"answer": answer}})
+}
+
+/// The answer with a value in each hole of its texts, which goes in too. None: it says what is meant and not what it is.
+fn filled(request: &str, value: &Value, input: &mut Map<String, Value>) -> Option<Value> {
+    Some(match value {
+        Value::String(text) => Value::String(literal::filled(request, text, &SAID.sent, input)?),
+        Value::Array(list) => {
+            let list = list.iter().map(|value| filled(request, value, input));
+            Value::Array(list.collect::<Option<_>>()?)
+        }
+        Value::Object(map) => {
+            let pairs = map.iter();
+            let pairs =
+                pairs.map(|(key, value)| Some((key.clone(), filled(request, value, input)?)));
+            Value::Object(pairs.collect::<Option<_>>()?)
+        }
+        other => other.clone(),
+    })
+}
+
+#[cfg(test)]
+#[path = "acceptance_tests.rs"]
+mod acceptance_tests;

@@ -1,0 +1,184 @@
+//! Literals of a request: objects in braces and texts in quotes, with where they stand.
+
+use crate::lexicon::rx;
+use agentctl_base::yaml;
+use serde_json::{Map, Value};
+
+/// What is sent for a hole in a text.
+const SOMEBODY: &str = "Ann";
+
+pub(super) struct Literal {
+    pub value: Value,
+    pub from: usize,
+    pub to: usize,
+}
+
+impl Literal {
+    pub fn is_object(&self) -> bool {
+        self.value.is_object()
+    }
+
+    /// Without holes.
+    pub fn plain(&self) -> Option<Value> {
+        (!has_hole(&self.value)).then(|| self.value.clone())
+    }
+}
+
+/// In order. What stands in a literal is none of its own.
+pub(super) fn literals(request: &str) -> Vec<Literal> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(rest) = request.get(from..) {
+        let Some(start) = rest.find(['{', '"', '“', '„', '«', '`', '\'']) else {
+            break;
+        };
+        let at = from + start;
+        let Some(open) = rest.get(start..).and_then(|rest| rest.chars().next()) else {
+            break;
+        };
+        from = at + open.len_utf8();
+        let Some(to) = closed(request, at, open) else {
+            continue;
+        };
+        let whole = request.get(at..to).unwrap_or("");
+        let inner = || {
+            let end = whole.char_indices().last().map_or(0, |(end, _)| end);
+            whole.get(open.len_utf8()..end).unwrap_or("").trim()
+        };
+        let value = match open {
+            '{' => object(whole),
+            '`' => match inner().starts_with('{') {
+                true => object(inner()),
+                false => Some(Value::String(inner().to_owned())),
+            },
+            _ => Some(Value::String(inner().to_owned())),
+        };
+        if let Some(value) = value {
+            found.push(Literal {
+                value,
+                from: at,
+                to,
+            });
+        }
+        from = to;
+    }
+    found
+}
+
+/// Where the literal that opens here ends.
+fn closed(request: &str, at: usize, open: char) -> Option<usize> {
+    let rest = request.get(at..)?;
+    let closers: &[char] = match open {
+        '{' => {
+            let mut depth = 0_usize;
+            for (place, c) in rest.char_indices() {
+                match c {
+                    '{' => depth += 1,
+                    '}' if depth == 1 => return Some(at + place + 1),
+                    '}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+            }
+            return None;
+        }
+        '"' => &['"'],
+        '“' => &['”'],
+        '„' => &['“', '”'],
+        '«' => &['»'],
+        '`' => &['`'],
+        // An apostrophe opens nothing within a word, and closes nothing before one.
+        _ if request.get(..at)?.ends_with(char::is_alphanumeric) => return None,
+        _ => {
+            let mut ends = rest.char_indices().skip(1).filter(|(_, c)| *c == '\'');
+            let word = |place: usize| {
+                let after = rest.get(place + 1..).unwrap_or("");
+                after.starts_with(char::is_alphanumeric)
+            };
+            let (place, _) = ends.find(|(place, _)| !word(*place))?;
+            return Some(at + place + 1);
+        }
+    };
+    let (place, c) = rest
+        .char_indices()
+        .skip(1)
+        .find(|(_, c)| closers.contains(c))?;
+    Some(at + place + c.len_utf8())
+}
+
+/// As people write it: with keys without quotes too. A bare word that is no value says what is meant, not what it is.
+fn object(text: &str) -> Option<Value> {
+    if let Ok(value @ Value::Object(_)) = serde_json::from_str(text) {
+        return Some(value);
+    }
+    let spaced = rx(r#"([\w"'])\s*:\s*"#)
+        .replace_all(text, "$1: ")
+        .into_owned();
+    let bare = rx(r#":\s*([^\s"'\[\]{},][^,}\]]*)"#);
+    let is_value =
+        |said: &str| matches!(said, "true" | "false" | "null") || said.parse::<f64>().is_ok();
+    let mut words = bare.captures_iter(&spaced).filter_map(|c| c.get(1));
+    if !words.all(|word| is_value(word.as_str().trim())) {
+        return None;
+    }
+    let value: Value = yaml::typed(&spaced, "").ok()?;
+    value.is_object().then_some(value)
+}
+
+/// A word in capitals; patterns take no notice of them otherwise.
+const CAPITALS: &str = r"(?-i:\b[A-Z]{2,}\b)";
+const HOLE: &str = r"\{\{?\s*(?:\$json\.(?:body\.|query\.)?)?([A-Za-z_]\w*)\s*\}\}?|<([A-Za-z_]\w*)>|\[([A-Za-z_]\w*)\]|\$([A-Za-z_]\w*)";
+
+fn has_hole(value: &Value) -> bool {
+    match value {
+        Value::String(text) => {
+            rx(HOLE).is_match(text) || rx(CAPITALS).is_match(text) || says_what(text)
+        }
+        Value::Array(list) => list.iter().any(has_hole),
+        Value::Object(map) => map.values().any(has_hole),
+        _ => false,
+    }
+}
+
+/// "the sum of the amounts": no value, but what it is of.
+fn says_what(text: &str) -> bool {
+    rx(r"(?i)^(?:the|a|an|der|die|das|ein|eine|el|la|los|las|le|les|its|his|her|their)\s|\.\.\.|…")
+        .is_match(text)
+}
+
+/// The text with a value in each of its holes, each of which goes in under its name. A word in capitals is a hole where the request
+/// speaks of it: "answer "Hello NAME" with the name that was sent". None: it cannot be said what would stand there.
+pub(super) fn filled(
+    request: &str,
+    text: &str,
+    sent: &str,
+    input: &mut Map<String, Value>,
+) -> Option<String> {
+    if says_what(text) {
+        return None;
+    }
+    let mut holes: Vec<(String, String)> = Vec::new();
+    for found in rx(HOLE).captures_iter(text) {
+        let whole = found.get(0)?.as_str().to_owned();
+        let name = (1..=4).find_map(|at| found.get(at))?.as_str().to_owned();
+        holes.push((whole, name));
+    }
+    for word in rx(CAPITALS).find_iter(text) {
+        let name = word.as_str().to_lowercase();
+        let spoken = rx(&format!(r"\b{name}\b[^.;]*\b{sent}\b"));
+        if spoken.is_match(request) {
+            holes.push((word.as_str().to_owned(), name));
+        }
+    }
+    let mut out = text.to_owned();
+    for (whole, name) in holes {
+        let value = input
+            .entry(name)
+            .or_insert_with(|| Value::String(SOMEBODY.to_owned()));
+        let value = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        out = out.replace(&whole, &value);
+    }
+    Some(out)
+}
