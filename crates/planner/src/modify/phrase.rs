@@ -180,7 +180,12 @@ fn clauses(sentence: &str, names: &[&str]) -> Vec<String> {
             r"^\S+(?:\s+\S+){0,3}?\s+(?:should|must|shall|gets?|has to|have to|soll(?:en)?|muss|müssen|bekommt|bekommen|erhält|debe|deben|doit|doivent)\b",
             tail,
         ) && !has(r"^(?:which|that|who|it|they|der|die|das|que|qui)\b", tail);
+        // "between Load sales and Write numbers": the name of a node is no order
+        let name = names
+            .iter()
+            .any(|name| name.contains(' ') && tail.starts_with(name));
         if quoted
+            || name
             || opening
             || goes_on
             || only
