@@ -1,5 +1,6 @@
 //! Names that are not quoted: "the Google Sheet Log, tab Sent". A capitalised word right behind a thing that has a name is one.
 
+use super::{slot, words};
 use crate::chart::{Item, chart};
 use crate::spot::Kind;
 
@@ -42,4 +43,44 @@ pub(super) fn quoted(clause: &str, language: &str) -> Option<String> {
         marked.replace_range(name.clone(), &format!("\"{text}\""));
     }
     (!names.is_empty()).then_some(marked)
+}
+
+/// "Set the subject to Hello there": the clause with marks around what stands behind "to", to the end, where a part of a node is named
+/// before it; None: it says no such thing.
+pub(super) fn ending(clause: &str, language: &str) -> Option<String> {
+    let chart = chart(clause, language);
+    let signs = words::places(clause, language, "to");
+    let part = |to: usize| {
+        let nouns = chart
+            .items
+            .iter()
+            .filter(|item| item.to <= to)
+            .filter_map(Item::noun);
+        { nouns }.any(|noun| slot::is_part(&noun.concept))
+    };
+    let sign = signs
+        .iter()
+        .filter(|sign| part(sign.start))
+        .min_by_key(|sign| sign.start)?;
+    let now: Vec<_> = ["now", "filler", "to"]
+        .iter()
+        .flat_map(|class| words::places(clause, language, class))
+        .collect();
+    let is_now = |item: &&&Item| {
+        item.stops() || now.iter().any(|n| n.start <= item.from && item.to <= n.end)
+    };
+    let behind = chart.items.iter().filter(|item| item.from >= sign.end);
+    let behind: Vec<&Item> = behind.collect();
+    let leading = behind.iter().take_while(|item| is_now(item)).count();
+    let behind = behind.get(leading..)?;
+    let (first, last) = (
+        behind.first()?,
+        behind.iter().rev().find(|item| !item.stops())?,
+    );
+    let said = clause.get(first.from..last.to)?;
+    let plain = |item: &&Item| item.service().is_none() && !item.literal();
+    let is_name = first.capital || said.contains('_');
+    let mut marked = clause.to_owned();
+    marked.replace_range(first.from..last.to, &format!("\"{said}\""));
+    (is_name && behind.iter().all(plain)).then_some(marked)
 }

@@ -6,11 +6,13 @@ use super::insert::steps_of;
 use super::mention;
 use super::spot::source_of;
 use super::words;
+use crate::chart::{Item, What, chart};
 use crate::compile::existing::Patch;
 use crate::lexicon::rx;
 use crate::plan::{Cmp, Cond, Does, Step, Val};
 use crate::read::cond::condition;
 use crate::read::text::Masked;
+use crate::spot::Kind;
 
 /// "Only X when C, everything else Y"; "X only if C"; "skip X when C".
 pub(super) fn only_when(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
@@ -84,9 +86,10 @@ fn target_of(patch: &Patch<'_>, what: &str, _kept: &[String]) -> Option<String> 
 
 pub(super) fn read_condition(text: &str) -> Option<Cond> {
     let clean = text.trim().trim_end_matches([',', ';', '.']).trim();
-    let turned = turned(clean);
+    let turned = [turned(clean), first_bound(clean)];
     turned
         .iter()
+        .flatten()
         .find_map(|text| as_said(text))
         .or_else(|| as_said(clean))
 }
@@ -116,6 +119,41 @@ fn turned(text: &str) -> Option<String> {
         tail.get(place.end..).unwrap_or_default().trim_start()
     });
     (!tail.is_empty()).then(|| format!("{head} ist {tail}"))
+}
+
+/// "> 90 used", "over 75 EUR": what is compared stands behind the bound, or nowhere.
+fn first_bound(text: &str) -> Option<String> {
+    let language = super::said::spoken(text);
+    let chart = chart(text, language);
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+    let sign = |item: &Item| item.is("more") || item.is("less") || item.shape() == Some(Kind::Sign);
+    let bound = |item: &Item| item.shape() == Some(Kind::Number);
+    match chart.items.as_slice() {
+        [first, number, what] if sign(first) && bound(number) => {
+            let named = what.service().is_none() && !what.stops();
+            named.then(|| {
+                format!(
+                    "{} {}",
+                    part(what.from, what.to),
+                    part(first.from, number.to)
+                )
+            })
+        }
+        // "signups are below 5": a word of no table is a field's name.
+        [what, .., how, number] if what.what == What::Unknown && bound(number) => {
+            let short = chart.items.len() <= 4 && !how.tells("or");
+            let sign = match (how.is("more"), how.is("less")) {
+                (true, _) => ">",
+                (_, true) => "<",
+                _ => return None,
+            };
+            short.then(|| {
+                let (what, number) = (part(what.from, what.to), part(number.from, number.to));
+                format!("{what} {sign} {number}")
+            })
+        }
+        _ => None,
+    }
 }
 
 fn as_said(clean: &str) -> Option<Cond> {
@@ -202,15 +240,31 @@ pub(super) fn sorted_out(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) 
 
 /// "Mail the small orders to X": behind the way that the one If with a number has for them.
 pub(super) fn sized(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
-    let Some((check, output)) = by_size(patch, clause, language) else {
+    let nameless = super::wire::without_names(patch.workflow(), clause);
+    let Some((check, output)) = by_size(patch, &nameless, language) else {
         return false;
     };
-    let mut said = words::places(clause, language, "small");
-    said.extend(words::places(clause, language, "large"));
+    let mut said = words::places(&nameless, language, "small");
+    said.extend(words::places(&nameless, language, "large"));
     said.sort_by_key(|place| std::cmp::Reverse(place.start));
+    // "When it's a big one": the size is the whole condition.
+    const NEAR: usize = 4;
+    let ifs = words::places(clause, language, "if");
+    let whole = ifs.into_iter().find(|begin| {
+        let near = |from: usize, to: usize| {
+            let between = clause.get(from..to).unwrap_or_default();
+            words::words(between).len() <= NEAR && !between.contains(',')
+        };
+        said.iter().any(|size| {
+            begin.end <= size.start && near(begin.end, size.start) && near(size.end, clause.len())
+        })
+    });
     let mut work = clause.to_owned();
-    for place in said {
-        work.replace_range(place, "");
+    match whole {
+        Some(begin) => work.truncate(begin.start),
+        None => said
+            .into_iter()
+            .for_each(|place| work.replace_range(place, "")),
     }
     let steps = steps_of(work.trim());
     if steps.is_empty() {
@@ -229,9 +283,10 @@ pub(super) fn tells_size(clause: &str, language: &str) -> bool {
 
 /// The one If that compares with a number, and the output that what is small (or large) leaves it by.
 fn by_size(patch: &Patch<'_>, who: &str, language: &str) -> Option<(String, u32)> {
+    let who = words::without_literals(who, language);
     let large = match (
-        words::has(who, language, "small"),
-        words::has(who, language, "large"),
+        words::has(&who, language, "small"),
+        words::has(&who, language, "large"),
     ) {
         (true, false) => false,
         (false, true) => true,

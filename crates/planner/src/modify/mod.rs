@@ -12,7 +12,9 @@ mod insert;
 mod mention;
 mod named;
 mod only;
+mod order;
 mod phrase;
+mod place;
 mod recipient;
 mod refuse;
 mod request;
@@ -20,6 +22,7 @@ mod said;
 mod sieve;
 mod slot;
 mod spot;
+mod tidy;
 mod value;
 mod wire;
 mod words;
@@ -31,13 +34,17 @@ mod classes_tests;
 #[cfg(test)]
 mod modify_tests;
 #[cfg(test)]
+mod short_tests;
+#[cfg(test)]
 mod slot_tests;
 #[cfg(test)]
 mod wire_tests;
 
 pub(crate) use diff::between;
+pub(crate) use order::counted;
 pub(crate) use said::{begins, is_said, meant, spoken};
 pub(crate) use slot::{is_astray, is_open, is_unsaid};
+pub(crate) use tidy::tidy;
 
 pub(super) use diff::changed_node;
 
@@ -55,7 +62,6 @@ use super::compile::existing::Patch;
 use super::cover;
 use super::lexicon::rx;
 use super::plan::{Plan, Refusal, Todo};
-use super::read::{ReadContext, read};
 use agentctl_base::question::Question;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{EditOp, Node, Workflow};
@@ -77,7 +83,8 @@ pub struct Modification {
 
 /// Reads a change request against a workflow.
 pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modification {
-    let language = read(request, &ReadContext::default()).plan.language;
+    let spoken = said::spoken(request);
+    let language = spoken.to_owned();
     if let Some(refusal) = refuse::wipe(request, &language) {
         return Modification {
             refusal: Some(refusal),
@@ -90,11 +97,15 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         language: language.clone(),
         ..Plan::default()
     };
-    let spoken = said::spoken(request);
+    let tidied = tidy(request, Some(existing), spoken);
+    let request = tidied.as_str();
     let names: Vec<&str> = existing.nodes.iter().map(Node::name).collect();
-    let is_one = |sentence: &str| wire::is_order(existing, sentence, spoken);
+    let is_one = |sentence: &str| {
+        wire::is_order(existing, sentence, spoken) || place::is_turn(existing, sentence, spoken)
+    };
     let mut asked = phrase::read_request(request, &names, &is_one);
     resolve(&mut asked.changes, spoken);
+    remarks(&mut asked.changes, spoken);
     // What is said to stay is no change.
     asked
         .changes
@@ -129,6 +140,12 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
             }
             Placed::Other => {}
         }
+        // "The subject is now Hello there": the rest of it is the value.
+        if let Some(marked) = bare::ending(clause, spoken)
+            && placed(&mut patch, &marked, spoken, &kept, &[]).is_done()
+        {
+            continue;
+        }
         let mut by_any = |clause: &str| {
             READERS.iter().any(|reader| {
                 let read = |trial: &mut Patch<'_>| reader(trial, clause, &kept);
@@ -137,7 +154,8 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         };
         let done = value::rename(existing, clause, &mut renames)
             || by_any(clause)
-            || bare::quoted(clause, spoken).is_some_and(|clause| by_any(&clause));
+            || bare::quoted(clause, spoken).is_some_and(|clause| by_any(&clause))
+            || value::called(existing, clause, &mut renames);
         if !done {
             unread.push(clause.clone());
         }
@@ -239,6 +257,7 @@ const READERS: &[Reader] = &[
     insert::service_swap,
     branch::conditional,
     spot::placed,
+    place::placed,
     spot::prepared,
     spot::appended,
 ];
@@ -251,6 +270,9 @@ const SPOKEN_READERS: &[SpokenReader] = &[
     only::only,
     branch::sized,
     failing::noticed,
+    place::between,
+    place::turned,
+    place::moved,
 ];
 
 /// What became of a clause that may set what is there.
@@ -259,6 +281,12 @@ enum Placed<'c> {
     /// With the clause that is the answer to which of several places was meant.
     Done(Option<&'c String>),
     Open(Box<Question>),
+}
+
+impl Placed<'_> {
+    fn is_done(&self) -> bool {
+        matches!(self, Placed::Done(_))
+    }
 }
 
 /// Reads a clause as a new value of what is there.
@@ -341,6 +369,20 @@ fn resolve(clauses: &mut Vec<String>, language: &str) {
     }
 }
 
+/// "100 is too low, make it 250": what is wrong with a thing belongs to what is to be done about it.
+fn remarks(clauses: &mut Vec<String>, language: &str) {
+    let mut at = 1;
+    while let Some([before, clause]) = clauses.get(at - 1..=at) {
+        match words::has(before, language, "remark") {
+            true => {
+                let both = format!("{before}, {clause}");
+                clauses.splice(at - 1..=at, [both]);
+            }
+            false => at += 1,
+        }
+    }
+}
+
 /// Reads a clause about connections; what it does counts only when everything that the clause names is in it.
 fn wired(patch: &mut Patch<'_>, clause: &str, language: &str, catalog: &Catalog) -> bool {
     let mut trial = patch.clone();
@@ -374,6 +416,12 @@ fn overreaches(before: &Workflow, after: &Workflow, clause: &str, language: &str
         let begins = leads(name) && !is_led_to(name);
         begins && after.node_by_name(name).is_none() && !wire::names(before, clause, name)
     });
+    // "Remove the branch for small orders" means no step, where others would hang free.
+    let gone = |node: &&Node| after.node(&node.id()).is_none();
+    let nameless = |node: &Node| !wire::names(before, clause, node.name());
+    let frees = before.nodes.iter().filter(gone).any(nameless)
+        && after.nodes.len() < before.nodes.len()
+        && !wire::loose(before, after).is_empty();
     let texts = |workflow: &Workflow| {
         let mut found = Vec::new();
         for node in &workflow.nodes {
@@ -384,6 +432,7 @@ fn overreaches(before: &Workflow, after: &Workflow, clause: &str, language: &str
     };
     let known = texts(before);
     lost_start
+        || frees
         || slot::misplaced(before, after)
         || texts(after)
             .iter()
@@ -392,7 +441,8 @@ fn overreaches(before: &Workflow, after: &Workflow, clause: &str, language: &str
 
 /// Whether new steps take every item, where the clause says which ones.
 fn is_unsorted(before: &Workflow, after: &Workflow, clause: &str, language: &str) -> bool {
-    let says = only::is_conditional(clause, language) || branch::tells_size(clause, language);
+    let clause = wire::without_names(before, clause);
+    let says = only::is_conditional(&clause, language) || branch::tells_size(&clause, language);
     let is_new = |node: &&Node| before.node(&node.id()).is_none();
     let sorts = |node: &Node| {
         let short = agentctl_n8n::short_type(node.node_type());
@@ -405,7 +455,25 @@ fn is_unsorted(before: &Workflow, after: &Workflow, clause: &str, language: &str
             .filter(|(_, _, _, link)| link.node == node.name());
         into.any(|(from, ..)| after.node_by_name(from).is_some_and(sorts))
     };
-    says && !new.is_empty() && !new.iter().any(|node| sorts(node) || behind(node))
+    let told = new.iter().any(|node| sorts(node) || behind(node));
+    // "If it is over 5000, mail X too": that is no mail to X in any case.
+    let conditions = |workflow: &Workflow| -> Vec<serde_json::Value> {
+        let nodes = workflow
+            .nodes
+            .iter()
+            .filter_map(|n| n.parameters()?.get("conditions"));
+        nodes.cloned().collect()
+    };
+    let condition = clause
+        .split_once(", ")
+        .filter(|_| words::begins(&clause, language, "if"));
+    let compared = condition.is_some_and(|(condition, _)| {
+        let signs = words::places(condition, language, "if");
+        let end = signs.iter().map(|sign| sign.end).min().unwrap_or_default();
+        branch::read_condition(condition.get(end..).unwrap_or_default()).is_some()
+    });
+    (says && !new.is_empty() && !told)
+        || (compared && !told && conditions(before) == conditions(after))
 }
 
 /// The texts of a value.

@@ -192,7 +192,12 @@ fn clauses(sentence: &str, names: &[&str]) -> Vec<String> {
             .find(tail)
             .map_or(tail, |end| tail.get(..end.start()).unwrap_or(tail));
         let exchanges = has(IN_PLACE, head) && has(IN_PLACE, next);
+        // "between Load sales and Write numbers": the name of a node is no order
+        let name = names
+            .iter()
+            .any(|name| name.contains(' ') && tail.starts_with(name));
         if quoted
+            || name
             || opening
             || goes_on
             || only

@@ -1,7 +1,7 @@
 //! New values of what is there: a channel, a tab, an address, a text, a bound, a time. What a value is says where it can stand, so a
 //! channel's name is never put where a sheet's stands, and never into a part of something; where two places fit, it is asked.
 
-use super::{named, value, words};
+use super::{named, order, value, wire, words};
 use crate::chart::{Chart, Item, chart};
 use crate::compile::existing::Patch;
 use crate::compile::schedule;
@@ -18,6 +18,14 @@ use std::sync::LazyLock;
 /// What goes or is switched must be named by more than a word of its name: orders that go are no step.
 const STEP: usize = 3;
 
+/// What says that something changes, and not what.
+const BARE: [&str; 6] = ["bare", "filler", "instead", "better", "pronoun", "correct"];
+
+/// Whether a noun means a part of a node, whatever the node is.
+pub(super) fn is_part(concept: &str) -> bool {
+    slots().iter().any(|slot| slot.concepts.contains(&concept))
+}
+
 /// What became of a clause.
 pub(super) enum Read {
     /// It sets nothing that is there; others may read it.
@@ -33,18 +41,20 @@ struct Slot {
     /// With the short type of the only node that has it so, if there is one.
     paths: Vec<(Option<&'static str>, &'static str)>,
     concepts: Vec<&'static str>,
+    /// Nouns that mean it only where the clause names no part.
+    loose: Vec<&'static str>,
 }
 
 pub(super) const SLOTS: Table = Table {
     file: "slots.tsv",
     text: include_str!("../../knowledge/slots.tsv"),
-    columns: 4,
+    columns: 5,
 };
 
 fn slots() -> &'static [Slot] {
     static ALL: LazyLock<Vec<Slot>> = LazyLock::new(|| {
         let slots = SLOTS.rows().filter_map(|cells| match cells.as_slice() {
-            [_, literals, paths, concepts, ..] => Some(Slot {
+            [_, literals, paths, concepts, loose, ..] => Some(Slot {
                 literals: literals.split_whitespace().collect(),
                 paths: paths
                     .split('|')
@@ -54,12 +64,20 @@ fn slots() -> &'static [Slot] {
                     })
                     .collect(),
                 concepts: concepts.split('|').collect(),
+                loose: loose.split('|').collect(),
             }),
             _ => None,
         });
         slots.collect()
     });
     &ALL
+}
+
+impl Slot {
+    /// Whether it is meant only by its noun ("the sender"), and then nothing else is.
+    fn is_alone(&self) -> bool {
+        self.loose.contains(&"!")
+    }
 }
 
 fn name_of(kind: Kind) -> &'static str {
@@ -85,6 +103,7 @@ struct Place {
 struct Said<'t> {
     kind: Kind,
     text: &'t str,
+    place: Range<usize>,
     /// The nodes that hold it already, or are called so.
     at: Vec<String>,
     /// It is what something else comes in the place of.
@@ -103,7 +122,28 @@ impl Clause<'_> {
         words::has(self.text, self.language, class)
     }
     fn also(&self) -> bool {
-        self.has("more") || self.chart.items.iter().any(|i| i.is("also"))
+        // "Too low" is no "too".
+        let remarks = self.places(&["remark"]);
+        let remarked = |item: &Item| {
+            remarks
+                .iter()
+                .any(|place| place.start <= item.from && item.to <= place.end)
+        };
+        let mut items = self.chart.items.iter();
+        self.has("more") || items.any(|i| i.is("also") && !remarked(i))
+    }
+    fn places(&self, classes: &[&str]) -> Vec<Range<usize>> {
+        let places = |class: &&str| words::places(self.text, self.language, class);
+        classes.iter().flat_map(places).collect()
+    }
+    /// Whether it says nothing besides these places, but that it is a change.
+    fn is_bare(&self, mut taken: Vec<Range<usize>>) -> bool {
+        taken.extend(self.places(&BARE));
+        words::words(self.text).iter().all(|(word, _)| {
+            taken
+                .iter()
+                .any(|place| place.start <= word.start && word.end <= place.end)
+        })
     }
     fn concepts(&self) -> Vec<&str> {
         let nouns = self.chart.items.iter().filter_map(Item::noun);
@@ -164,6 +204,12 @@ pub(super) fn read(patch: &mut Patch<'_>, text: &str, language: &str, kept: &[St
         return Read::Other;
     }
     let literals = literals(&clause, patch.workflow());
+    if literals.iter().all(|said| !said.at.is_empty()) {
+        match switched(patch, &clause, kept) {
+            Read::Other => {}
+            done => return done,
+        }
+    }
     if clause.also() || (!literals.is_empty() && clause.chart.items.iter().any(compares)) {
         return Read::Other;
     }
@@ -171,7 +217,7 @@ pub(super) fn read(patch: &mut Patch<'_>, text: &str, language: &str, kept: &[St
         return put(patch, &clause, &literals, kept);
     }
     if literals.is_empty() {
-        let readers: [Reader; 4] = [bound, waited, timed, switched];
+        let readers: [Reader; 4] = [bound, waited, timed, worded];
         for reader in readers {
             match reader(patch, &clause, kept) {
                 Read::Other => {}
@@ -221,6 +267,7 @@ fn literals<'t>(clause: &Clause<'t>, workflow: &Workflow) -> Vec<Said<'t>> {
         found.push(Said {
             kind,
             text,
+            place: item.from..item.to,
             at,
             old,
         });
@@ -237,11 +284,37 @@ fn same(a: &str, b: &str) -> bool {
     fold(a.trim_start_matches('#')) == fold(b.trim_start_matches('#'))
 }
 
-/// The places of a workflow that can hold such a literal; `concepts`: of a quoted text only what one of these nouns means.
+/// The places of a workflow that can hold such a literal; `concepts`: of a quoted text only what one of these nouns means, by a part's
+/// name before a node's ("the subject of the mail").
 fn places(
     workflow: &Workflow,
     kind: Kind,
     concepts: Option<&[&str]>,
+    kept: &[String],
+) -> Vec<Place> {
+    let strict: fn(&Slot) -> &[&'static str] = |slot| &slot.concepts;
+    let alone: fn(&Slot) -> &[&'static str] = |slot| match slot.is_alone() {
+        true => &slot.concepts,
+        false => &[],
+    };
+    let own = concepts.map(|c| places_by(workflow, kind, Some((c, alone)), kept));
+    if let Some(own) = own.filter(|own| !own.is_empty()) {
+        return own;
+    }
+    let found = places_by(workflow, kind, concepts.map(|c| (c, strict)), kept);
+    match concepts.filter(|_| found.is_empty()) {
+        Some(concepts) => places_by(workflow, kind, Some((concepts, |slot| &slot.loose)), kept),
+        None => found,
+    }
+}
+
+/// Nouns, and which of them mean a slot.
+type Nouns<'c> = (&'c [&'c str], fn(&Slot) -> &[&'static str]);
+
+fn places_by(
+    workflow: &Workflow,
+    kind: Kind,
+    nouns: Option<Nouns<'_>>,
     kept: &[String],
 ) -> Vec<Place> {
     let mut found = Vec::new();
@@ -255,9 +328,9 @@ fn places(
             .iter()
             .filter(|s| s.literals.contains(&name_of(kind)))
         {
-            if let Some(concepts) = concepts
-                && kind == Kind::Quote
-                && !slot.concepts.iter().any(|c| concepts.contains(c))
+            if let Some((nouns, of)) = nouns
+                && (kind == Kind::Quote || slot.is_alone() || of(slot).is_empty())
+                && !of(slot).iter().any(|c| nouns.contains(c))
             {
                 continue;
             }
@@ -386,13 +459,9 @@ fn put_one(
     let concepts = clause.concepts();
     let mut fitting = places(patch.workflow(), new.kind, Some(concepts.as_slice()), kept);
     // "in #sales … it should say 'Hello'": the text of what posts there.
-    if fitting.is_empty() && new.kind == Kind::Quote && !known.is_empty() {
-        fitting = places(
-            patch.workflow(),
-            new.kind,
-            Some(["message"].as_slice()),
-            kept,
-        );
+    let says = !known.is_empty() || clause.has("says");
+    if fitting.is_empty() && new.kind == Kind::Quote && says {
+        fitting = places(patch.workflow(), new.kind, Some(&["text"]), kept);
     }
     for said in &known {
         fitting.retain(|place| said.at.contains(&place.node));
@@ -407,6 +476,8 @@ fn put_one(
         || clause.has("be")
         || !known.is_empty()
         || !meant.is_empty()
+        || clause.is_bare(vec![new.place.clone()])
+        || (fitting.len() == 1 && clause.has("pronoun") && !clause.has("then"))
         || fitting.iter().any(|p| {
             p.holds
                 .iter()
@@ -473,9 +544,11 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     let before = at.checked_sub(1).and_then(|i| clause.chart.items.get(i));
     let compared =
         before.is_some_and(|i| ["more", "less"].iter().any(|c| i.is(c)) && !i.tells("or"));
-    if old.is_empty() && !compared && !is_bare(clause, *at) {
-        return Read::Other;
-    }
+    let figures: Vec<Range<usize>> = numbers
+        .iter()
+        .filter_map(|(at, _)| clause.chart.items.get(*at))
+        .map(|item| item.from..item.to)
+        .collect();
     let mut fitting: Vec<String> = bounds
         .iter()
         .filter(|(_, bound)| old.is_empty() || old.contains(bound))
@@ -484,6 +557,25 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     let meant = named::best(patch.workflow(), clause.text, &clause.chart, &fitting, 1);
     if fitting.len() > 1 && !meant.is_empty() {
         fitting = meant;
+    }
+    // "Raise the limit to 300", "the number of signups should be 25": the bound is named, and nothing else is.
+    let named = || {
+        let mut known = clause.places(&["bound", "raise", "be", "now", "unit"]);
+        known.extend(clause.places(&BARE));
+        known.extend(compared_words(patch.workflow(), &fitting, clause.text));
+        let also = known.len();
+        known.extend(figures.iter().cloned());
+        also > 0
+            && !named::says_more(
+                patch.workflow(),
+                &fitting,
+                clause.text,
+                clause.language,
+                known,
+            )
+    };
+    if old.is_empty() && !compared && !clause.is_bare(figures.clone()) && !named() {
+        return Read::Other;
     }
     match fitting.as_slice() {
         [] => Read::Other,
@@ -495,22 +587,65 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     }
 }
 
-/// "Make it 400": whether a clause says nothing besides its number.
-fn is_bare(clause: &Clause<'_>, number: usize) -> bool {
-    let Some(number) = clause.chart.items.get(number) else {
-        return false;
-    };
-    let classes = ["bare", "filler", "instead", "better", "pronoun"];
-    let places = classes
-        .iter()
-        .flat_map(|class| words::places(clause.text, clause.language, class));
-    let taken: Vec<Range<usize>> = places
-        .chain(std::iter::once(number.from..number.to))
-        .collect();
-    words::words(clause.text).iter().all(|(word, _)| {
-        taken
+/// Where a text has words of what these nodes compare.
+fn compared_words(workflow: &Workflow, nodes: &[String], text: &str) -> Vec<Range<usize>> {
+    let mut fields: Vec<String> = Vec::new();
+    for node in nodes.iter().filter_map(|name| workflow.node_by_name(name)) {
+        let list = node
+            .parameters()
+            .and_then(|p| p.get("conditions")?.get("conditions"));
+        let lefts = list.and_then(Value::as_array).into_iter().flatten();
+        let lefts = lefts.filter_map(|c| c.get("leftValue")?.as_str());
+        fields.extend(lefts.flat_map(words::words).map(|(_, word)| word));
+    }
+    let said = words::words(text).into_iter();
+    let own = said.filter(|(_, word)| fields.iter().any(|field| named::alike(field, word)));
+    own.map(|(place, _)| place).collect()
+}
+
+/// "No, Austria", "rather: order": the one text that a condition compares with.
+fn worded(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
+    const MOST: usize = 2;
+    let signs = clause.places(&BARE);
+    let is_sign = |item: &&Item| {
+        signs
             .iter()
-            .any(|place| place.start <= word.start && word.end <= place.end)
+            .any(|place| place.start <= item.from && item.to <= place.end)
+    };
+    let items = clause.chart.items.iter().filter(|item| !item.stops());
+    let said: Vec<&Item> = items.filter(|item| !is_sign(item)).collect();
+    let is_name = |item: &&Item| {
+        item.capital && item.service().is_none() && matches!(item.shape(), None | Some(Kind::Word))
+    };
+    let corrects = clause.has("correct") || clause.has("better");
+    let (Some(first), Some(last)) = (said.first(), said.last()) else {
+        return Read::Other;
+    };
+    if !corrects || said.len() > MOST || !said.iter().all(is_name) {
+        return Read::Other;
+    }
+    let new = clause.text.get(first.from..last.to).unwrap_or_default();
+    let texts = |node: &agentctl_n8n::Node| {
+        let list = node.parameters()?.get("conditions")?.get("conditions")?;
+        let [only] = list.as_array()?.as_slice() else {
+            return None;
+        };
+        let held = only.get("rightValue")?.as_str()?;
+        (!held.is_empty() && held.parse::<f64>().is_err()).then(|| node.name().to_owned())
+    };
+    let found: Vec<String> = patch.workflow().nodes.iter().filter_map(texts).collect();
+    let [name] = found.as_slice() else {
+        return Read::Other;
+    };
+    if kept.contains(name) {
+        return Read::Other;
+    }
+    edit(patch, name, |params| {
+        let value = params.get_mut("conditions");
+        let value = value.and_then(|c| c.pointer_mut("/conditions/0/rightValue"));
+        if let Some(value) = value {
+            *value = json!(new);
+        }
     })
 }
 
@@ -568,6 +703,7 @@ fn waited(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
         .any(|v| v.calls("WAIT"));
     let times = new_times(clause);
     let better = clause.has("better") && clause.chart.items.iter().all(|i| i.verb().is_none());
+    let better = better || clause.is_bare(times.iter().map(|time| time.from..time.to).collect());
     let (
         true,
         [
@@ -750,7 +886,8 @@ fn at(patch: &mut Patch<'_>, name: &str, rule: Option<Value>, hour: u32, minute:
 
 /// A step that goes, or stays and does nothing for now.
 fn switched(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
-    let (off, on, gone) = (clause.has("off"), clause.has("on"), clause.has("gone"));
+    let (off, on) = (clause.has("off"), clause.has("on"));
+    let gone = clause.has("gone") || clause.has("stop");
     if !off && !on && !gone {
         return Read::Other;
     }
@@ -758,29 +895,58 @@ fn switched(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read
     if clause.chart.items.iter().any(|i| i.is("and") || i.is("or")) {
         return Read::Other;
     }
-    let says_more = clause
-        .chart
-        .items
-        .iter()
-        .any(|i| matches!(i.shape(), Some(Kind::Number | Kind::Clock)));
-    if says_more || !spans(clause.text, clause.language).is_empty() {
+    let counts = |i: &Item| matches!(i.shape(), Some(Kind::Number | Kind::Clock));
+    let numbered = order::numbered(patch.workflow(), clause.text, clause.language);
+    let is_nth = |i: &Item| {
+        numbered
+            .as_ref()
+            .is_some_and(|(_, place)| place.start == i.from)
+    };
+    if clause.chart.items.iter().any(|i| counts(i) && !is_nth(i))
+        || !spans(clause.text, clause.language).is_empty()
+    {
         return Read::Other;
     }
-    let all = patch.workflow().nodes.iter().filter(|n| !n.is_sticky());
-    let all: Vec<String> = all
-        .map(|n| n.name().to_owned())
-        .filter(|n| !kept.contains(n))
-        .collect();
-    let mut meant = named::best(patch.workflow(), clause.text, &clause.chart, &all, STEP);
-    if meant.is_empty() && gone {
-        let by_kind = super::mention::all(patch.workflow(), clause.text);
-        meant.extend(by_kind.into_iter().filter(|name| all.contains(name)));
+    // What is done no more is a step; orders that go are none.
+    let least = if clause.has("stop") { 1 } else { STEP };
+    let mut meant = named::meant(patch.workflow(), clause.text, clause.language, least);
+    meant.retain(|name| !kept.contains(name));
+    // "And on again": the one that is off.
+    if meant.is_empty() && on {
+        let nodes = patch.workflow().nodes.iter();
+        let is_off = |node: &&agentctl_n8n::Node| node.map().get("disabled") == Some(&json!(true));
+        let disabled: Vec<String> = nodes.filter(is_off).map(|n| n.name().to_owned()).collect();
+        meant.extend(<[String; 1]>::try_from(disabled).into_iter().flatten());
+    }
+    let mut known = clause.places(&["off", "on", "gone"]);
+    known.extend(numbered.into_iter().map(|(_, place)| place));
+    // "Stop telling sales": what is done no more is no more said of it.
+    if clause.has("stop") {
+        known.extend(clause.places(&["stop"]));
+        let verbs = clause
+            .chart
+            .items
+            .iter()
+            .filter(|item| item.verb().is_some());
+        known.extend(verbs.map(|item| item.from..item.to));
+    }
+    let whole = meant
+        .iter()
+        .any(|name| wire::names(patch.workflow(), clause.text, name));
+    if meant.is_empty()
+        || !whole
+            && named::says_more(
+                patch.workflow(),
+                &meant,
+                clause.text,
+                clause.language,
+                known,
+            )
+    {
+        return Read::Other;
     }
     let [name] = meant.as_slice() else {
-        return match meant.is_empty() {
-            true => Read::Other,
-            false => Read::Which(clause.text.to_owned(), meant),
-        };
+        return Read::Which(clause.text.to_owned(), meant);
     };
     if off || on {
         let Some(node) = patch.workflow_mut().node_by_name_mut(name) else {
