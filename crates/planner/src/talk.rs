@@ -115,7 +115,8 @@ fn changed(message: &str, before: &Workflow, catalog: &Catalog) -> Meant {
         next += 1;
         format!("new-{next}")
     };
-    match edit::apply(before, &change.ops, &mut new_id) {
+    let ops = pinned(before, change.ops);
+    match edit::apply(before, &ops, &mut new_id) {
         Ok(workflow) => {
             // What would bring an error that was not there is not done, and is asked about.
             let new = new_errors(before, &workflow, catalog);
@@ -156,7 +157,10 @@ fn new_errors(before: &Workflow, after: &Workflow, catalog: &Catalog) -> Vec<Str
 
 /// Whether a message asks for nothing to be done: a question that is no polite wish, a word of thanks.
 fn only_talks(message: &str, workflow: Option<&Workflow>, language: &str) -> bool {
-    let polite = is_said(message, language, "polite");
+    // "Could you tell me where it goes?" is a question though it is asked kindly; "tell me on Slack" is none.
+    let elsewhere = tells_where(message, language);
+    let polite = is_said(message, language, "polite")
+        && (elsewhere || !is_said(message, language, "inform"));
     let tidied = tidy(message, None, language);
     // "Quand un formulaire est envoyé, ajoute une ligne" begins like a question, and tells when.
     let tells_when = begins(&tidied, language, "if")
@@ -167,12 +171,19 @@ fn only_talks(message: &str, workflow: Option<&Workflow>, language: &str) -> boo
     let end = message.trim_end();
     let named = |node: &Node| node.name().ends_with('?') && end.ends_with(node.name());
     let marked = end.ends_with('?') && !workflow.is_some_and(|w| w.nodes.iter().any(named));
-    // "Can you tell me what …?" is a question though it is asked kindly.
-    (marked && !polite)
-        || begins_so
-        || [message, &tidied]
-            .iter()
-            .any(|m| begins(m, language, "thanks"))
+    (marked && !polite) || begins_so || begins(&tidied, language, "thanks")
+}
+
+/// Whether a message names a place by its address, its channel or a text.
+fn tells_place(message: &str, language: &str) -> bool {
+    let items = super::chart::chart(message, language).items;
+    { items.iter() }.any(super::chart::Item::literal)
+}
+
+/// Whether a message names a service or an address, to which something may go.
+fn tells_where(message: &str, language: &str) -> bool {
+    let items = super::chart::chart(message, language).items;
+    { items.iter() }.any(|item| item.service().is_some() || item.literal())
 }
 
 /// Which case a message is: taken back, or the first phase that it needs; `responder` for all else.
@@ -188,11 +199,18 @@ pub(super) fn supervise(input: &Map<String, Value>, catalog: &Catalog) -> Result
     let tidied = tidy(message, None, language);
     let says = |class: &str| is_said(&tidied, language, class) || is_said(message, language, class);
     // "Put it back" says nothing else; a longer message says what is to be put back where.
-    let back = says("back") && message.split_whitespace().count() <= SHORT;
+    let back = says("back")
+        && message.split_whitespace().count() <= SHORT
+        && !tells_place(message, language);
+    // "No, keep it" says nothing else at all; "keep it in #sales" does.
+    let keeps = modify::says_only(&tidied, language, "keep");
+    // "When an order is cancelled, tell #ops" takes nothing back.
+    let tells_when = begins(&tidied, language, "if") && tidied.split_whitespace().count() > SHORT;
+    let undoes = says("undo") && !tells_when && !tells_place(message, language);
     if (says("redo") || back) && offers("redo") {
         return chosen("redo", "it wants what was taken back again");
     }
-    if (says("undo") || back) && offers("undo") {
+    if (undoes || back || keeps) && offers("undo") {
         return chosen("undo", "it takes the last change back");
     }
     let wanted = match meant(message, before.as_ref(), catalog) {
@@ -357,6 +375,29 @@ fn made_by<'a>(seen: &Seen<'a>, tool: &str) -> Option<Result<&'a Value, String>>
     Some(Err(format!("{} did not succeed: {why}", result.name)))
 }
 
+/// With what holds each node that a new connection leads to where it stands: what is not said to change does not, its place included.
+fn pinned(before: &Workflow, mut ops: Vec<EditOp>) -> Vec<EditOp> {
+    let led_to = ops.iter().filter_map(|op| match op {
+        EditOp::Connect { to, .. } => before.node_by_name(to),
+        _ => None,
+    });
+    let stay = |node: &Node| {
+        let position = node.position()?;
+        let node = node.id_text().to_owned();
+        Some(EditOp::MoveNode {
+            node,
+            position: position.into(),
+        })
+    };
+    let pins: Vec<EditOp> = led_to.filter_map(stay).collect();
+    for pin in pins {
+        if !ops.contains(&pin) {
+            ops.push(pin);
+        }
+    }
+    ops
+}
+
 /// Nodes and connections, without the values.
 pub(super) fn structure(
     input: &Map<String, Value>,
@@ -385,7 +426,7 @@ pub(super) fn structure(
         };
     };
     let id = json!(text(input, "workflow_id"));
-    let ops = modify::between(&before, &bare);
+    let ops = pinned(&before, modify::between(&before, &bare));
     match made_by(seen, "edit_structure") {
         Some(Err(why)) => return Ok(not_made(&why)),
         None if !ops.is_empty() => {}

@@ -10,10 +10,7 @@ use crate::spot::Kind;
 use std::ops::Range;
 
 /// The classes of words that put one thing in the place of another.
-const SIGNS: [&str; 3] = ["of", "instead", "exchange"];
-
-/// What a node works on, at least.
-const NAMED: usize = 3;
+const SIGNS: [&str; 4] = ["of", "instead", "exchange", "lacks"];
 
 pub(super) fn exchanged(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
     let chart = chart(clause, language);
@@ -27,7 +24,7 @@ pub(super) fn exchanged(patch: &mut Patch<'_>, clause: &str, language: &str) -> 
     };
     let mut known: Vec<Range<usize>> = SIGNS
         .iter()
-        .chain(&["rest", "bare", "better"])
+        .chain(&["rest", "bare", "better", "use", "be", "goes"])
         .flat_map(|class| words::places(clause, language, class))
         .collect();
     // What is done with it is done with the other one, and what is given word for word is the new one's.
@@ -62,7 +59,7 @@ fn alone(
 ) -> Option<(String, &'static ServiceEntry)> {
     const NOT: [&str; 6] = ["gone", "off", "on", "link", "unlink", "then"];
     let says = |class: &&str| words::has(clause, language, class);
-    if NOT.iter().any(|class| says(&class)) || slot::adds(clause, language) {
+    if NOT.iter().any(|class| says(class)) || slot::adds(clause, language) {
         return None;
     }
     let mut named = chart.items.iter().filter_map(Item::service);
@@ -83,11 +80,13 @@ fn alone(
         .iter()
         .map(|n| n.name().to_owned())
         .collect();
-    let best = named::best(patch.workflow(), clause, chart, &all, NAMED);
+    let best = named::best(patch.workflow(), clause, chart, &all, 1);
     let by_kind = mention::all(patch.workflow(), clause);
     let meant = best == [node.clone()] || by_kind == [node.clone()];
     let there = meant && words::has(clause, language, "definite");
-    (there || ["exchange", "better"].iter().any(says)).then_some((node, new))
+    // "Use WhatsApp": nothing says that it is one more.
+    let uses = words::begins(clause, language, "use");
+    (there || uses || ["exchange", "better"].iter().any(says)).then_some((node, new))
 }
 
 /// The service that goes and the one that comes.

@@ -10,6 +10,7 @@ use crate::compile::words::{fold, snake};
 use crate::lexicon::{has, rx};
 use crate::plan::{Arg, Does, Role, Service, Step, Tool, Val, Verb};
 use crate::read::{ReadContext, read};
+use crate::spot::Kind;
 use std::ops::Range;
 
 /// The steps that a fragment describes.
@@ -85,13 +86,9 @@ fn waiting(text: &str, language: &str) -> Option<String> {
     let crate::time::TimeMeaning::Duration { seconds } = span.means else {
         return None;
     };
-    let (amount, unit) = match seconds {
-        s if s % 86_400 == 0 => (s / 86_400, "days"),
-        s if s % 3_600 == 0 => (s / 3_600, "hours"),
-        s if s % 60 == 0 => (s / 60, "minutes"),
-        s => (s, "seconds"),
-    };
-    mention::is_wait(text).then(|| format!("wait {amount} {unit}"))
+    let (amount, unit) = super::value::as_said(seconds, text);
+    let waits = mention::is_wait(text) || words::has(text, language, "waits");
+    waits.then(|| format!("wait {amount} {unit}"))
 }
 
 /// "A message should also go to Slack #sales", "poste-le aussi sur Discord": without "should" and "also"; and what goes to the one
@@ -113,7 +110,17 @@ fn as_order(text: &str, language: &str) -> Vec<String> {
         }
     }
     let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    // So few words are often of no language.
+    let any = agentctl_kit::language::languages();
     let mut tries: Vec<String> = waiting(text, language).into_iter().collect();
+    tries.extend(any.filter_map(|language| waiting(text, language)));
+    let mails: Vec<&Item> = { chart.items.iter() }
+        .filter(|item| item.shape() == Some(Kind::Mail))
+        .collect();
+    if let ([mail], true) = (mails.as_slice(), words::has(text, language, "receives")) {
+        let mail = text.get(mail.from..mail.to).unwrap_or_default();
+        tries.push(format!("send an email to {mail}"));
+    }
     tries.extend([plain.clone(), format!("send {plain}")]);
     // "Put a wait of 10 minutes": the thing alone.
     let put = ["put", "more"]
@@ -132,6 +139,14 @@ fn as_order(text: &str, language: &str) -> Vec<String> {
             .max();
         let thing = rest.get(article.unwrap_or(0)..).unwrap_or_default();
         tries.push(thing.trim().to_owned());
+    }
+    // "Get a text by Twilio": what somebody gets is sent.
+    let gets = words::places(&plain, language, "receives")
+        .into_iter()
+        .next();
+    if let (Some(gets), Some(send)) = (gets, words::first_form(language, "send")) {
+        let what = plain.get(gets.end..).unwrap_or_default();
+        tries.push(format!("{send} {}", what.trim()));
     }
     let mut named = chart.items.iter().filter(|item| item.service().is_some());
     if let (Some(item), None) = (named.next(), named.next())

@@ -4,6 +4,7 @@
 mod bare;
 mod brain;
 mod branch;
+mod context;
 mod diff;
 mod exchange;
 mod failing;
@@ -32,6 +33,8 @@ mod asked_tests;
 #[cfg(test)]
 mod classes_tests;
 #[cfg(test)]
+mod context_tests;
+#[cfg(test)]
 mod modify_tests;
 #[cfg(test)]
 mod short_tests;
@@ -42,7 +45,7 @@ mod wire_tests;
 
 pub(crate) use diff::between;
 pub(crate) use order::counted;
-pub(crate) use said::{begins, is_said, meant, spoken};
+pub(crate) use said::{begins, is_said, meant, says_only, spoken};
 pub(crate) use slot::{is_astray, is_open, is_unsaid};
 pub(crate) use tidy::tidy;
 
@@ -104,8 +107,7 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         wire::is_order(existing, sentence, spoken) || place::is_turn(existing, sentence, spoken)
     };
     let mut asked = phrase::read_request(request, &names, &is_one);
-    resolve(&mut asked.changes, spoken);
-    remarks(&mut asked.changes, spoken);
+    context::settle(&mut asked.changes, existing, spoken);
     // What is said to stay is no change.
     asked
         .changes
@@ -146,15 +148,28 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         {
             continue;
         }
+        // "Put them into the tab Archive from now on": so does a bare name, where something else stood until now.
+        const FEW: usize = 4;
+        let is_set =
+            { ["now", "instead", "be"].iter() }.any(|class| words::has(clause, spoken, class));
+        if (is_set || words::words(clause).len() <= FEW)
+            && let Some(marked) = bare::quoted(clause, spoken)
+            && placed(&mut patch, &marked, spoken, &kept, &[]).is_done()
+        {
+            continue;
+        }
         let mut by_any = |clause: &str| {
             READERS.iter().any(|reader| {
                 let read = |trial: &mut Patch<'_>| reader(trial, clause, &kept);
                 attempt(&read, &mut patch, clause, spoken)
             })
         };
+        let marked = bare::quoted(clause, spoken);
+        let runs_on = marked.as_ref().is_some_and(|m| bare::runs_on(m));
         let done = value::rename(existing, clause, &mut renames)
+            || (runs_on && marked.as_ref().is_some_and(|clause| by_any(clause)))
             || by_any(clause)
-            || bare::quoted(clause, spoken).is_some_and(|clause| by_any(&clause))
+            || marked.is_some_and(|clause| by_any(&clause))
             || value::called(existing, clause, &mut renames);
         if !done {
             unread.push(clause.clone());
@@ -166,7 +181,26 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
     }
     let mut ops = diff::between(existing, &workflow);
     ops.extend(renames);
-    // the last word on what must not change: parameters, names and settings of protected nodes
+    keep(&mut ops, &kept, &kept_parts, &mut notes);
+    let mut questions = open;
+    if !unread.is_empty() || (ops.is_empty() && questions.is_empty()) {
+        questions.extend(ask(&unread, request, &language, !ops.is_empty()));
+    }
+    Modification {
+        ops,
+        questions,
+        refusal: None,
+        todo,
+        notes,
+        unread,
+        language,
+    }
+}
+
+type Part = (String, &'static [&'static str]);
+
+/// The last word on what must not change: parameters, names and settings of protected nodes.
+fn keep(ops: &mut Vec<EditOp>, kept: &[String], kept_parts: &[Part], notes: &mut Vec<String>) {
     ops.retain(|op| {
         let touched = diff::changed_node(op);
         let part = |name: &str| {
@@ -187,22 +221,7 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         }
         allowed
     });
-    let mut questions = open;
-    if !unread.is_empty() || (ops.is_empty() && questions.is_empty()) {
-        questions.extend(ask(&unread, request, &language, !ops.is_empty()));
-    }
-    Modification {
-        ops,
-        questions,
-        refusal: None,
-        todo,
-        notes,
-        unread,
-        language,
-    }
 }
-
-type Part = (String, &'static [&'static str]);
 
 /// What must stay: whole nodes, and parts of messages ("the text of the mail").
 fn protected(existing: &Workflow, clauses: &[String]) -> (Vec<String>, Vec<Part>) {
@@ -268,6 +287,8 @@ type SpokenReader = fn(&mut Patch<'_>, &str, &str) -> bool;
 const SPOKEN_READERS: &[SpokenReader] = &[
     exchange::exchanged,
     only::only,
+    branch::on_branch,
+    place::when,
     branch::sized,
     failing::noticed,
     place::between,
@@ -343,46 +364,6 @@ fn open(value: &str, nodes: &[String], language: &str) -> Option<Question> {
     serde_json::from_value(question).ok()
 }
 
-/// "We have moved to Outlook. Send it with that instead of Gmail": a pronoun right before "instead of" is the one service that the
-/// clause before is about, which then says nothing else.
-fn resolve(clauses: &mut Vec<String>, language: &str) {
-    let mut at = 1;
-    while let Some([before, clause]) = clauses.get(at - 1..=at) {
-        let items = crate::chart::chart(before, language).items;
-        let mut named = items.iter().filter(|item| item.service().is_some());
-        let service = named.next().filter(|_| named.next().is_none());
-        let service = service.and_then(|item| before.get(item.from..item.to));
-        let of = words::places(clause, language, "of").into_iter().next();
-        let pronoun = of.and_then(|of| {
-            let head = clause.get(..of.start)?.trim_end();
-            let from = head.rfind(' ')? + 1;
-            words::is_all(head.get(from..)?, language, "pronoun").then_some(from..head.len())
-        });
-        match (service.map(str::to_owned), pronoun) {
-            (Some(service), Some(pronoun)) => {
-                let mut clause = clause.clone();
-                clause.replace_range(pronoun, &service);
-                clauses.splice(at - 1..=at, [clause]);
-            }
-            _ => at += 1,
-        }
-    }
-}
-
-/// "100 is too low, make it 250": what is wrong with a thing belongs to what is to be done about it.
-fn remarks(clauses: &mut Vec<String>, language: &str) {
-    let mut at = 1;
-    while let Some([before, clause]) = clauses.get(at - 1..=at) {
-        match words::has(before, language, "remark") {
-            true => {
-                let both = format!("{before}, {clause}");
-                clauses.splice(at - 1..=at, [both]);
-            }
-            false => at += 1,
-        }
-    }
-}
-
 /// Reads a clause about connections; what it does counts only when everything that the clause names is in it.
 fn wired(patch: &mut Patch<'_>, clause: &str, language: &str, catalog: &Catalog) -> bool {
     let mut trial = patch.clone();
@@ -434,9 +415,25 @@ fn overreaches(before: &Workflow, after: &Workflow, clause: &str, language: &str
     lost_start
         || frees
         || slot::misplaced(before, after)
+        || compares_nothing(before, after)
         || texts(after)
             .iter()
             .any(|text| !known.contains(text) && words::is_all(text, language, "pronoun"))
+}
+
+/// Whether a new condition compares nothing: no field was read, and what stands for one is a text.
+fn compares_nothing(before: &Workflow, after: &Workflow) -> bool {
+    let new = after.nodes.iter();
+    let new = new.filter(|node| before.node(&node.id()).is_none());
+    let conditions = new.filter_map(|node| {
+        let all = node.parameters()?.get("conditions")?.get("conditions")?;
+        all.as_array()
+    });
+    let left = |condition: &serde_json::Value| {
+        let left = condition.get("leftValue").and_then(|left| left.as_str());
+        left.is_some_and(str::is_empty)
+    };
+    conditions.flatten().any(left)
 }
 
 /// Whether new steps take every item, where the clause says which ones.
@@ -470,7 +467,8 @@ fn is_unsorted(before: &Workflow, after: &Workflow, clause: &str, language: &str
     let compared = condition.is_some_and(|(condition, _)| {
         let signs = words::places(condition, language, "if");
         let end = signs.iter().map(|sign| sign.end).min().unwrap_or_default();
-        branch::read_condition(condition.get(end..).unwrap_or_default()).is_some()
+        let asked = condition.get(end..).unwrap_or_default();
+        branch::read_condition(asked).is_some() && place::event(before, asked, language).is_none()
     });
     (says && !new.is_empty() && !told)
         || (compared && !told && conditions(before) == conditions(after))

@@ -166,9 +166,12 @@ pub(super) fn says_more(
     }
     let told = |item: &Item| {
         let said = phrase.get(item.from..item.to).unwrap_or_default();
-        let inside = known
-            .iter()
-            .any(|k| k.start <= item.from && item.to <= k.end);
+        let known = |from: usize, to: usize| known.iter().any(|k| k.start <= from && to <= k.end);
+        let parts = words(said);
+        let part = |(place, _): &(Range<usize>, String)| {
+            known(item.from + place.start, item.from + place.end)
+        };
+        let inside = known(item.from, item.to) || !parts.is_empty() && parts.iter().all(part);
         let small = item.stops()
             || matches!(&item.what, What::Word(sense) if sense.class == Class::Function);
         inside || small || nodes.iter().any(|node| tells(node, item, said))
@@ -218,5 +221,18 @@ pub(super) fn alike(a: &str, b: &str) -> bool {
     a.chars().count() >= SHORTEST
         && (a == b
             || (long(b) && head(a) == head(b))
-            || (long(a) && strsim::osa_distance(a, b) <= 1))
+            || (long(a) && strsim::osa_distance(a, b) <= 1)
+            || same_verb(a, b))
+}
+
+/// "fail", "failed", "failing": the same but for the endings of a verb.
+fn same_verb(a: &str, b: &str) -> bool {
+    const ENDINGS: [&str; 5] = ["", "e", "ed", "ing", "er"];
+    let both = a.chars().zip(b.chars());
+    let same: usize = both
+        .take_while(|(a, b)| a == b)
+        .map(|(a, _)| a.len_utf8())
+        .sum();
+    let ends = |word: &str| word.get(same..).is_some_and(|end| ENDINGS.contains(&end));
+    same >= SHORTEST && ends(a) && ends(b)
 }

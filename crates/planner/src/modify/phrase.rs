@@ -157,7 +157,7 @@ fn clauses(sentence: &str, names: &[&str]) -> Vec<String> {
             || head.matches('"').count() % 2 == 1;
         // "after the agent has answered, write …" is one clause
         let opening = has(
-            r"(?i)^(?:(?:but|aber|pero|mais)\s+)?(?:(?:only|just|nur|solo|sólo|seulement|uniquement)\s+)?(?:after|before|when|if|once|nach|bevor|wenn|sobald|después|antes|cuando|si|après|avant|quand)\b",
+            r"(?i)^(?:(?:but|aber|pero|mais)\s+)?(?:(?:only|just|nur|solo|sólo|seulement|uniquement)\s+)?(?:after|before|when|whenever|each time|every time|as soon as|if|once|jedes mal|immer wenn|cada vez|siempre que|en cuanto|chaque fois|dès|nach|bevor|wenn|sobald|después|antes|cuando|si|après|avant|quand)\b",
             head.rsplit("; ").next().unwrap_or(head),
         ) && found.as_str().starts_with(',')
             && !has(r"\b(?:and|und|y|et)\b", found.as_str());

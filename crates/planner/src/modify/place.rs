@@ -67,6 +67,114 @@ pub(super) fn says(workflow: &Workflow, clause: &str, language: &str) -> bool {
     })
 }
 
+/// "Mail X when an approval is asked for", "each time a booking is stored, tell X", "if it is not down, log it": behind the node that does
+/// what is said; of an If by the way that is said.
+pub(super) fn when(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
+    if super::only::is_conditional(clause, language) {
+        return false;
+    }
+    let mut signs = words::places(clause, language, "whenever");
+    signs.extend(words::places(clause, language, "those"));
+    let first = words::words(clause).first().map(|(place, _)| place.start);
+    let found = signs.iter().find_map(|sign| {
+        let rest = clause.get(sign.end..)?;
+        if Some(sign.start) != first {
+            let work = clause.get(..sign.start)?.trim_end_matches([',', ' ']);
+            let (node, output) = event(patch.workflow(), rest, language)?;
+            return Some((node, output, work.to_owned()));
+        }
+        // A comma ends what happens.
+        let cuts = match rest.find(", ") {
+            Some(comma) => vec![comma],
+            None => cuts(rest),
+        };
+        cuts.into_iter().find_map(|cut| {
+            let (node, output) = event(patch.workflow(), rest.get(..cut)?, language)?;
+            let work = rest.get(cut..)?.trim_start_matches([',', ' ', '?']);
+            let work = as_then(work, language);
+            (!steps_of(work).is_empty()).then(|| (node, output, work.to_owned()))
+        })
+    });
+    let Some((node, output, work)) = found else {
+        return false;
+    };
+    if super::failing::says_failure(&work) {
+        return false;
+    }
+    follows(patch, &node, output, &work, language)
+}
+
+/// New steps behind an output of a node, where the work names none that is there.
+pub(super) fn follows(
+    patch: &mut Patch<'_>,
+    node: &str,
+    output: u32,
+    work: &str,
+    language: &str,
+) -> bool {
+    let steps = steps_of(work);
+    let names = !wire::all_named(patch.workflow(), work).is_empty();
+    if steps.is_empty() || names || spot::is_there(patch, work, language) {
+        return false;
+    }
+    patch.after(node, output, &steps, false);
+    true
+}
+
+/// Without a "then" or a "should" ahead.
+fn as_then<'t>(work: &'t str, language: &str) -> &'t str {
+    let places = ["then", "be"]
+        .into_iter()
+        .flat_map(|class| words::places(work, language, class));
+    let then = { places }.find(|place| place.start == 0);
+    let rest = then.and_then(|place| work.get(place.end..));
+    rest.map_or(work, str::trim_start)
+}
+
+/// The one node that does what a phrase says happens, and the output by which it is left then.
+pub(super) fn event(workflow: &Workflow, phrase: &str, language: &str) -> Option<(String, u32)> {
+    let phrase = phrase.trim().trim_end_matches(['.', ',', ';', '?', '!']);
+    let not = words::places(phrase, language, "not");
+    let mut known = not.clone();
+    for class in ["auxiliary", "pronoun", "final", "goes", "be"] {
+        known.extend(words::places(phrase, language, class));
+    }
+    let items = chart(phrase, language).items;
+    // What is compared is a condition of its own.
+    let compares = |item: &crate::chart::Item| {
+        let number = matches!(item.shape(), Some(crate::spot::Kind::Number));
+        item.is("more") || item.is("less") || number || item.literal()
+    };
+    if items.iter().any(compares) {
+        return None;
+    }
+    let meant = named::meant(workflow, phrase, language, 1);
+    // What arrives begins the flow, what is done a step does; that it fails is neither.
+    let led_to = |name: &String| workflow.edges().any(|(_, _, _, link)| link.node == *name);
+    let happens = match meant.iter().any(led_to) {
+        true => "done",
+        false => "arrives",
+    };
+    known.extend(words::places(phrase, language, happens));
+    let more = named::says_more(workflow, &meant, phrase, language, known);
+    let [one] = <[String; 1]>::try_from(meant).ok()?;
+    // "When stock is running low": the name says it, whatever else is said of it.
+    let named = wire::places(phrase, &one);
+    let ends_so = named.iter().any(|place| place.end == phrase.len());
+    if more && !ends_so {
+        return None;
+    }
+    let splits = agentctl_n8n::short_type(workflow.node_by_name(&one)?.node_type()) == "if";
+    if super::failing::says_failure(phrase) && !splits {
+        return None;
+    }
+    match (splits, not.is_empty()) {
+        (true, affirmed) => Some((one, u32::from(!affirmed))),
+        (false, true) => Some((one, 0)),
+        (false, false) => None,
+    }
+}
+
 /// Where a text may be cut behind its first words: the longest first.
 fn cuts(text: &str) -> Vec<usize> {
     let words = words::words(text);
@@ -131,8 +239,33 @@ fn beside(patch: &Patch<'_>, clause: &str, language: &str) -> Option<(String, St
     None
 }
 
+/// "Swap the mail and the sheet": two neighbours, in their new order.
+fn swap(workflow: &Workflow, clause: &str, language: &str) -> Option<(String, String)> {
+    let sign = words::places(clause, language, "exchange")
+        .into_iter()
+        .next()?;
+    let rest = clause.get(sign.end..)?;
+    let items = chart(rest, language).items;
+    let (a, b) = { items.iter().filter(|item| item.is("and")) }.find_map(|and| {
+        let first = node(workflow, rest.get(..and.from)?, language)?;
+        Some((first, node(workflow, rest.get(and.to..)?, language)?))
+    })?;
+    let leads = |from: &str, to: &str| {
+        let mut edges = workflow.edges();
+        edges.any(|(f, kind, _, link)| f == from && kind == "main" && link.node == to)
+    };
+    match (leads(&a, &b), leads(&b, &a)) {
+        (true, false) => Some((b, a)),
+        (false, true) => Some((a, b)),
+        _ => None,
+    }
+}
+
 /// "First Slack, then the sheet": the two nodes in their new order.
 fn turn(workflow: &Workflow, clause: &str, language: &str) -> Option<(String, String)> {
+    if let Some(both) = swap(workflow, clause, language) {
+        return Some(both);
+    }
     words::places(clause, language, "first")
         .into_iter()
         .next()?;
@@ -146,7 +279,7 @@ fn turn(workflow: &Workflow, clause: &str, language: &str) -> Option<(String, St
 /// The one node that a phrase is about, what it does included.
 fn step(workflow: &Workflow, phrase: &str, language: &str) -> Option<String> {
     let meant = named::meant(workflow, phrase, language, 1);
-    let mut known: Vec<_> = ["first", "then", "put", "be", "goes"]
+    let mut known: Vec<_> = ["first", "then", "put", "be", "goes", "sequence", "exchange"]
         .iter()
         .flat_map(|class| words::places(phrase, language, class))
         .collect();

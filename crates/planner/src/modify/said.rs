@@ -27,6 +27,29 @@ pub(crate) fn is_said(message: &str, language: &str, class: &str) -> bool {
     words::has(message, language, class)
 }
 
+/// Whether a message says a class of words, and besides nothing that means anything.
+pub(crate) fn says_only(message: &str, language: &str, class: &str) -> bool {
+    const SMALL: [&str; 6] = [
+        "filler",
+        "please",
+        "correct",
+        "pronoun",
+        "meanwhile",
+        "lead",
+    ];
+    let said = words::places(message, language, class);
+    let small = SMALL
+        .iter()
+        .flat_map(|small| words::places(message, language, small));
+    let known: Vec<_> = said.iter().cloned().chain(small).collect();
+    let told = words::words(message).iter().all(|(word, _)| {
+        known
+            .iter()
+            .any(|place| place.start <= word.start && word.end <= place.end)
+    });
+    !said.is_empty() && told
+}
+
 /// Whether a message begins with a class of words.
 pub(crate) fn begins(message: &str, language: &str, class: &str) -> bool {
     words::begins(message, language, class)

@@ -145,6 +145,29 @@ impl Clause<'_> {
                 .any(|place| place.start <= word.start && word.end <= place.end)
         })
     }
+    /// Whether it says nothing besides these places, but which part of a node has them: "the channel is now #ops".
+    fn names_part(&self, mut taken: Vec<Range<usize>>) -> bool {
+        const SMALL: [&str; 11] = [
+            "auxiliary",
+            "be",
+            "now",
+            "article",
+            "definite",
+            "to",
+            "group",
+            "goes",
+            "new",
+            "raise",
+            "exchange",
+        ];
+        taken.extend(self.places(&SMALL));
+        let parts = self.chart.items.iter().filter(|item| {
+            let noun = item.noun().is_some_and(|noun| is_part(&noun.concept));
+            noun || item.stops()
+        });
+        taken.extend(parts.map(|item| item.from..item.to));
+        self.is_bare(taken)
+    }
     fn concepts(&self) -> Vec<&str> {
         let nouns = self.chart.items.iter().filter_map(Item::noun);
         nouns.map(|noun| noun.concept.as_str()).collect()
@@ -236,8 +259,7 @@ fn literals<'t>(clause: &Clause<'t>, workflow: &Workflow) -> Vec<Said<'t>> {
             continue;
         };
         let before = clause.text.get(..item.from).unwrap_or_default().trim_end();
-        let of_group = words::places(before, clause.language, "group");
-        if kind == Kind::Number && !of_group.iter().any(|group| group.end == before.len()) {
+        if kind == Kind::Number && !is_of_group(before, clause.language) {
             continue;
         }
         let text = clause.text.get(item.from..item.to).unwrap_or_default();
@@ -273,6 +295,33 @@ fn literals<'t>(clause: &Clause<'t>, workflow: &Workflow) -> Vec<Said<'t>> {
         });
     }
     found
+}
+
+/// "Chat 42", "the chat is 42", "a new chat, 42": whether the number behind this is that of a group.
+fn is_of_group(before: &str, language: &str) -> bool {
+    const BETWEEN: [&str; 7] = ["be", "to", "now", "article", "auxiliary", "goes", "step"];
+    let groups = words::places(before, language, "group")
+        .into_iter()
+        .map(|group| group.end);
+    // "The telegram is 42 now".
+    let items = chart(before, language).items;
+    let services = items
+        .iter()
+        .filter(|item| item.service().is_some_and(|s| s.is("chat")));
+    let ends = groups.chain(services.map(|item| item.to));
+    let Some(end) = ends.max() else {
+        return false;
+    };
+    let between = before.get(end..).unwrap_or_default();
+    let known: Vec<Range<usize>> = { BETWEEN.iter() }
+        .flat_map(|class| words::places(between, language, class))
+        .collect();
+    let said = words::words(between);
+    said.iter().all(|(word, _)| {
+        known
+            .iter()
+            .any(|place| place.start <= word.start && word.end <= place.end)
+    })
 }
 
 fn unquoted(text: &str) -> &str {
@@ -467,7 +516,25 @@ fn put_one(
         fitting.retain(|place| said.at.contains(&place.node));
     }
     let nodes: Vec<String> = fitting.iter().map(|p| p.node.clone()).collect();
-    let meant = named::best(patch.workflow(), clause.text, &clause.chart, &nodes, 1);
+    let mut meant = named::best(patch.workflow(), clause.text, &clause.chart, &nodes, 1);
+    // "The message of the mail": of several the one behind "of".
+    if meant.len() > 1
+        && let Some(of) = clause
+            .places(&["owner"])
+            .into_iter()
+            .max_by_key(|of| of.end)
+        && let Some(owner) = clause.text.get(of.end..)
+    {
+        let owner = owner
+            .split([',', '«', '"', '\'', '“', '„'])
+            .next()
+            .unwrap_or(owner);
+        let items = chart(owner, clause.language);
+        let owners = named::best(patch.workflow(), owner, &items, &meant, 1);
+        if owners.len() == 1 {
+            meant = owners;
+        }
+    }
     if fitting.len() > 1 && !meant.is_empty() {
         fitting.retain(|place| meant.contains(&place.node));
     }
@@ -476,7 +543,7 @@ fn put_one(
         || clause.has("be")
         || !known.is_empty()
         || !meant.is_empty()
-        || clause.is_bare(vec![new.place.clone()])
+        || clause.names_part(vec![new.place.clone()])
         || (fitting.len() == 1 && clause.has("pronoun") && !clause.has("then"))
         || fitting.iter().any(|p| {
             p.holds
@@ -520,10 +587,19 @@ fn host(url: &str) -> Option<&str> {
 /// "above 250", "150, not 100": the number that a condition compares with.
 fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     let times = spans(clause.text, clause.language);
+    // "36 hours" of a field that counts hours, "a limit of 5 days" are no times.
+    let all: Vec<String> = bounds(patch.workflow(), kept)
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let compared = compared_words(patch.workflow(), &all, clause.text);
+    let is_bound = clause.has("bound") && of_type(patch.workflow(), "wait", kept).is_empty();
     let in_time = |item: &Item| {
-        times
-            .iter()
-            .any(|t| t.cost < 2 && t.from <= item.from && item.to <= t.to)
+        times.iter().any(|t| {
+            let counted = compared.iter().any(|c| t.from <= c.start && c.end <= t.to);
+            let whole = t.cost < 2 && t.from <= item.from && item.to <= t.to;
+            whole && !counted && !is_bound
+        })
     };
     let numbers: Vec<(usize, f64)> = (0..)
         .zip(&clause.chart.items)
@@ -542,8 +618,19 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
         .filter(|n| is_old(*n))
         .collect();
     let before = at.checked_sub(1).and_then(|i| clause.chart.items.get(i));
-    let compared =
-        before.is_some_and(|i| ["more", "less"].iter().any(|c| i.is(c)) && !i.tells("or"));
+    let signed =
+        |item: &Item, sign: char| item.shape() == Some(Kind::Sign) && item.text.starts_with(sign);
+    let upward = before.filter(|i| !i.tells("or")).and_then(|i| {
+        match (
+            i.is("more") || signed(i, '>'),
+            i.is("less") || signed(i, '<'),
+        ) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
+    });
+    let compared = upward.is_some();
     let figures: Vec<Range<usize>> = numbers
         .iter()
         .filter_map(|(at, _)| clause.chart.items.get(*at))
@@ -563,6 +650,9 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
         let mut known = clause.places(&["bound", "raise", "be", "now", "unit"]);
         known.extend(clause.places(&BARE));
         known.extend(compared_words(patch.workflow(), &fitting, clause.text));
+        if clause.has("bound") {
+            known.extend(words_behind(patch.workflow(), &fitting, clause.text));
+        }
         let also = known.len();
         known.extend(figures.iter().cloned());
         also > 0
@@ -577,6 +667,12 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     if old.is_empty() && !compared && !clause.is_bare(figures.clone()) && !named() {
         return Read::Other;
     }
+    // "Under 18" where more than 18 is asked for is another question.
+    if let (Some(upward), [node]) = (upward, fitting.as_slice())
+        && asks_upward(patch.workflow(), node).is_some_and(|asks| asks != upward)
+    {
+        return Read::Other;
+    }
     match fitting.as_slice() {
         [] => Read::Other,
         [node] => match value::set_condition(patch, node, &number.to_string()) {
@@ -585,6 +681,19 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
         },
         _ => Read::Which(number.to_string(), fitting),
     }
+}
+
+/// Where a text has words of the names of what these nodes lead to: "the approval limit".
+fn words_behind(workflow: &Workflow, nodes: &[String], text: &str) -> Vec<Range<usize>> {
+    let edges = workflow.edges();
+    let behind = edges.filter(|(from, ..)| nodes.iter().any(|name| name == from));
+    let names: Vec<String> = behind
+        .flat_map(|(_, _, _, link)| words::words(&link.node))
+        .map(|(_, word)| word)
+        .collect();
+    let said = words::words(text).into_iter();
+    let own = said.filter(|(_, word)| names.iter().any(|name| named::alike(name, word)));
+    own.map(|(place, _)| place).collect()
 }
 
 /// Where a text has words of what these nodes compare.
@@ -649,6 +758,18 @@ fn worded(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     })
 }
 
+/// Whether the one condition of a node asks for more than its number; None: it asks for neither more nor less.
+fn asks_upward(workflow: &Workflow, node: &str) -> Option<bool> {
+    let list = workflow.node_by_name(node)?.parameters()?;
+    let list = list.get("conditions")?.get("conditions")?.as_array()?;
+    let [only] = list.as_slice() else { return None };
+    match only.get("operator")?.get("operation")?.as_str()? {
+        "gt" | "gte" => Some(true),
+        "lt" | "lte" => Some(false),
+        _ => None,
+    }
+}
+
 /// The nodes that compare with one number, and the number.
 fn bounds(workflow: &Workflow, kept: &[String]) -> Vec<(String, f64)> {
     let nodes = workflow
@@ -675,9 +796,21 @@ fn bounds(workflow: &Workflow, kept: &[String]) -> Vec<(String, f64)> {
 fn new_times(clause: &Clause<'_>) -> Vec<TimeSpan> {
     let mut times = spans(clause.text, clause.language);
     times.retain(|time| time.cost < 2);
+    // "06:00 -> 05:30": the second is the new one.
+    if let [old, new] = times.as_slice() {
+        let between = clause.text.get(old.to..new.from).unwrap_or_default().trim();
+        if ["->", "→", "=>", "-->"].contains(&between) {
+            times.remove(0);
+        }
+    }
     for of in words::places(clause.text, clause.language, "of") {
+        let behind = clause.text.get(of.end..).unwrap_or_default();
+        // "At 9, not 8": a number alone is the old time.
+        let last = behind.trim().rsplit(' ').next().unwrap_or_default();
+        let number = !last.is_empty() && last.chars().all(|c| c.is_ascii_digit());
         match times.iter().position(|time| time.from >= of.end) {
             Some(old) => drop(times.remove(old)),
+            None if number => {}
             None => return Vec::new(),
         }
     }
@@ -723,12 +856,7 @@ fn waited(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
             false => Read::Which(clause.text.to_owned(), nodes),
         };
     };
-    let (amount, unit) = match *seconds {
-        s if s % 86_400 == 0 => (s / 86_400, "days"),
-        s if s % 3_600 == 0 => (s / 3_600, "hours"),
-        s if s % 60 == 0 => (s / 60, "minutes"),
-        s => (s, "seconds"),
-    };
+    let (amount, unit) = value::as_said(*seconds, clause.text);
     edit(patch, name, |params| {
         params.insert("amount".into(), json!(amount));
         params.insert("unit".into(), json!(unit));
@@ -749,8 +877,10 @@ fn edit(
 
 /// "at 7:30", "weekdays only", "every hour": the one schedule that there is.
 fn timed(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
-    // "Subject: Weekly revenue" says a text.
-    if clause.text.contains(": ") {
+    // "Subject: Weekly revenue" says a text; "the time: 7:30" does not.
+    let head = clause.text.split_once(": ").map_or("", |(head, _)| head);
+    let items = chart(head, clause.language).items;
+    if { items.iter().filter_map(Item::noun) }.any(|noun| is_part(&noun.concept)) {
         return Read::Other;
     }
     let names_a_service = clause.chart.items.iter().any(|i| i.service().is_some());
@@ -908,7 +1038,7 @@ fn switched(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read
         return Read::Other;
     }
     // What is done no more is a step; orders that go are none.
-    let least = if clause.has("stop") { 1 } else { STEP };
+    let least = if gone && !clause.has("stop") { STEP } else { 1 };
     let mut meant = named::meant(patch.workflow(), clause.text, clause.language, least);
     meant.retain(|name| !kept.contains(name));
     // "And on again": the one that is off.

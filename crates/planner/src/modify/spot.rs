@@ -4,7 +4,7 @@ use super::insert::steps_of;
 use super::mention;
 use crate::compile::existing::Patch;
 use crate::lexicon::{has, rx};
-use crate::plan::{Arg, Does, Role, Step, Val};
+use crate::plan::{Arg, Does, Role, Step, Val, Verb};
 
 /// The node whose data a new branch reads: the last one before the first acting end.
 pub(super) fn source_of(patch: &Patch<'_>) -> Option<String> {
@@ -224,7 +224,7 @@ fn answer_columns(patch: &Patch<'_>, anchor: &str, work: &str, steps: &mut [Step
 }
 
 /// "Make the Slack message say X": of a service that has its node, where nothing says that it is one more, nor to where.
-fn is_there(patch: &Patch<'_>, clause: &str, language: &str) -> bool {
+pub(super) fn is_there(patch: &Patch<'_>, clause: &str, language: &str) -> bool {
     let chart = crate::chart::chart(clause, language);
     let used = |service: &crate::lexicon::ServiceEntry| {
         let nodes = patch.workflow().nodes.iter();
@@ -235,6 +235,13 @@ fn is_there(patch: &Patch<'_>, clause: &str, language: &str) -> bool {
         .iter()
         .filter_map(crate::chart::Item::service)
         .any(used);
+    // "Write into the mail: …": a thing with its article, which a node works on.
+    let definite = super::words::places(clause, language, "definite");
+    let by_kind = chart.items.iter().any(|item| {
+        let said = clause.get(item.from..item.to).unwrap_or_default();
+        let known = definite.iter().any(|place| place.end + 1 == item.from);
+        known && item.noun().is_some() && !mention::all(patch.workflow(), said).is_empty()
+    });
     let elsewhere = |item: &crate::chart::Item| {
         use crate::spot::Kind;
         matches!(
@@ -243,7 +250,7 @@ fn is_there(patch: &Patch<'_>, clause: &str, language: &str) -> bool {
         )
     };
     let more = super::slot::adds(clause, language) || super::words::has(clause, language, "then");
-    there && !more && !chart.items.iter().any(elsewhere)
+    (there || by_kind) && !more && !chart.items.iter().any(elsewhere)
 }
 
 /// "Slack #incidents too": something more, of a service that is not there yet.
@@ -271,6 +278,12 @@ fn also(patch: &Patch<'_>, clause: &str) -> bool {
         .items
         .iter()
         .find(|i| i.verb().is_some() || i.noun().is_some());
+    // "Boss@x.example should get a mail too": where nothing mails yet.
+    let mails = chart
+        .items
+        .iter()
+        .any(|i| i.shape() == Some(crate::spot::Kind::Mail));
+    let is_new = is_new || mails && mention::all(patch.workflow(), "mail").is_empty();
     is_new && (super::slot::adds(clause, language) || verb.is_some_and(|i| i.verb().is_some()))
 }
 
@@ -291,7 +304,18 @@ pub(super) fn appended(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) ->
     let steps = steps_of(&text);
     // A place that is said is none at the end.
     let elsewhere = super::place::says(patch.workflow(), clause, language);
-    if steps.is_empty() || elsewhere || is_there(patch, clause, language) {
+    // "Get it on Slack too" is no look into the channel.
+    let looks = |step: &Step| {
+        matches!(
+            &step.does,
+            Does::Service {
+                verb: Verb::Get | Verb::GetMany | Verb::Search,
+                ..
+            }
+        )
+    };
+    let looks = steps.iter().any(looks) && super::slot::adds(clause, language);
+    if steps.is_empty() || looks || elsewhere || is_there(patch, clause, language) {
         return false;
     }
     let ends = mention::ends(patch.workflow());

@@ -17,14 +17,23 @@ pub(crate) fn tidy(message: &str, workflow: Option<&Workflow>, language: &str) -
     while let Some(rest) = without_lead(text, language) {
         text = rest;
     }
-    let kept = literals(text, language);
+    let mut kept = literals(text, language);
+    let nodes = workflow.into_iter().flat_map(|w| &w.nodes);
+    kept.extend(nodes.flat_map(|node| super::wire::places(text, node.name())));
     let mut kind = words::places(text, language, "please");
     kind.retain(|place| {
         !kept
             .iter()
             .any(|k| k.start <= place.start && place.end <= k.end)
     });
-    kind.sort_by_key(|place| std::cmp::Reverse(place.start));
+    kind.sort_by_key(|place| (std::cmp::Reverse(place.end), place.start));
+    // Of forms within one another ("thank you", "thank you very much") the longest goes.
+    let mut free = text.len();
+    kind.retain(|place| {
+        let apart = place.end <= free;
+        free = if apart { place.start } else { free };
+        apart
+    });
     let mut tidy = text.to_owned();
     for place in kind {
         let behind = tidy.get(place.end..).unwrap_or_default();
@@ -70,7 +79,11 @@ fn named(message: &str, language: &str) -> String {
 fn without_lead<'t>(text: &'t str, language: &str) -> Option<&'t str> {
     let first = words(text).first()?.0.start;
     let places = words::places(text, language, "lead");
-    let lead = places.iter().filter(|place| place.start == first);
+    // "Instead, log it": where a comma stands behind it only.
+    let parted = words::places(text, language, "lead-comma").into_iter();
+    let parted = parted.filter(|place| text.get(place.end..).is_some_and(|t| t.starts_with(',')));
+    let lead = places.into_iter().chain(parted);
+    let lead = lead.filter(|place| place.start == first);
     let end = lead.map(|place| place.end).max()?;
     let rest = text.get(end..)?;
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || ",.:;!…–-".contains(c));

@@ -99,10 +99,23 @@ pub(super) fn rename(workflow: &Workflow, clause: &str, ops: &mut Vec<EditOp>) -
     let Some(c) = rx(&pattern).captures(clause) else {
         return false;
     };
-    let (what, name) = (
+    let (mut what, mut name) = (
         c.get(1).map_or("", |m| m.as_str()),
         unquote(c.get(2).map_or("", |m| m.as_str())),
     );
+    // "Rename Yell in dev to Alert": the "in" of a name is no "in".
+    let behind = rx(r"(?i)^\W*(?:to|as|into|in|zu|um in|a|como|en)\s+(.+?)(?:\s+um)?$");
+    let whole = super::wire::all_named(workflow, clause);
+    let place =
+        { whole.first() }.and_then(|one| super::wire::places(clause, one).into_iter().next());
+    if let Some(place) = place
+        && let Some(named) = clause
+            .get(place.end..)
+            .and_then(|rest| behind.captures(rest))
+    {
+        what = clause.get(place).unwrap_or_default();
+        name = unquote(named.get(1).map_or("", |m| m.as_str()));
+    }
     if name.is_empty() {
         return false;
     }
@@ -445,12 +458,7 @@ pub(super) fn waited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bo
     let Some(name) = waits.first().cloned() else {
         return false;
     };
-    let (amount, unit) = match seconds {
-        s if s % 86_400 == 0 => (s / 86_400, "days"),
-        s if s % 3_600 == 0 => (s / 3_600, "hours"),
-        s if s % 60 == 0 => (s / 60, "minutes"),
-        s => (s, "seconds"),
-    };
+    let (amount, unit) = as_said(seconds, clause);
     if let Some(node) = patch.workflow_mut().node_by_name_mut(&name) {
         node.edit_parameters(|p| {
             p.insert("amount".into(), json!(amount));
@@ -458,6 +466,26 @@ pub(super) fn waited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bo
         });
     }
     true
+}
+
+/// A duration in the unit that gives a number of the text ("90 minutes", "48 hours"), else in the largest that has no rest.
+pub(super) fn as_said(seconds: u64, text: &str) -> (u64, &'static str) {
+    const UNITS: [(u64, &str); 4] = [
+        (86_400, "days"),
+        (3_600, "hours"),
+        (60, "minutes"),
+        (1, "seconds"),
+    ];
+    let numbers: Vec<u64> = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    let whole = UNITS
+        .iter()
+        .filter(|(unit, _)| seconds.is_multiple_of(*unit));
+    let whole: Vec<(u64, &str)> = whole.map(|(unit, name)| (seconds / unit, *name)).collect();
+    let said = whole.iter().find(|(amount, _)| numbers.contains(amount));
+    *said.or(whole.first()).unwrap_or(&(seconds, "seconds"))
 }
 
 /// Leaves of a value that hold a text: the pointer and whether it is the whole leaf.
@@ -892,7 +920,9 @@ pub(super) fn put(patch: &mut Patch<'_>, name: &str, slot: &str, new: &str) -> b
             _ => json!(new),
         };
         // A text of several words is no place of a number.
-        let prose = before.as_str().is_some_and(|text| text.contains(' '));
+        let prose = before
+            .as_str()
+            .is_some_and(|text| text.contains(' ') && !super::slot::is_open(text));
         if prose && new.parse::<f64>().is_ok() {
             return false;
         }

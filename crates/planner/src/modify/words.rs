@@ -45,6 +45,13 @@ fn of_clauses(language: &str) -> &'static [Class] {
     of_language(&ALL, language)
 }
 
+/// The form of a class that its row names first.
+pub(super) fn first_form(language: &str, class: &str) -> Option<String> {
+    let mut all = classes(language).iter().chain(of_clauses(language));
+    let (_, forms) = all.find(|(name, _)| *name == class)?;
+    Some(forms.first()?.join(" "))
+}
+
 fn parts(form: &str) -> Vec<String> {
     form.split_whitespace().map(fold).collect()
 }

@@ -1,6 +1,6 @@
 //! What a conversation about a workflow is told: what was done, what a node does, what is asked back. Facts of the document only.
 
-use super::super::modify::{counted, is_said, meant as meant_nodes, spoken};
+use super::super::modify::{begins, counted, is_said, meant as meant_nodes, spoken};
 use super::super::roles::{Move, text};
 use super::{Meant, document, meant, only_talks};
 use agentctl_n8n::catalog::Catalog;
@@ -148,7 +148,9 @@ pub(crate) fn respond(input: &Map<String, Value>, catalog: &Catalog) -> Result<M
         }
         (true, workflow) => {
             let [.., offer, _, not_done] = texts(language);
+            let [.., welcome, _] = texts(language);
             match meant(message, workflow.as_ref(), catalog) {
+                Meant::Ask(_) if begins(message, language, "thanks") => welcome.to_owned(),
                 Meant::Ask(question) if !question.is_empty() => question,
                 Meant::Refuse(why) => format!("{not_done}: {why}"),
                 Meant::Ask(_) | Meant::Change(_) => offer.to_owned(),
