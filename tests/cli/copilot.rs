@@ -135,13 +135,34 @@ fn chat_talks_with_the_copilot_where_no_pack_is_named() {
     }
     assert!(told(&say("/clear")).contains("cleared"));
     assert!(told(&say("/workflow")).contains("no workflow yet"));
-    let unknown = project.run(&["chat", "hello"]);
+    let unknown = project.run(&["chat", "front-dor"]);
     assert_eq!(unknown.code, 2);
     assert!(
-        unknown.stderr.contains("agentctl chat n8n-copilot hello"),
+        unknown
+            .stderr
+            .contains("agentctl chat n8n-copilot front-dor"),
         "{}",
         unknown.stderr
     );
+}
+
+/// One word that is nearly no pack's name is said, and the user sees to whom.
+#[test]
+fn a_bare_word_is_a_message() {
+    let project = Project::new();
+    let say = |message: &str| project.run(&["chat", "--output-format", "json", message]);
+    say("When a form comes in, store it in Postgres and tell #sales on Slack.").json();
+    let first = document(&project);
+    say("Use Microsoft Teams instead of Slack.").json();
+    assert_ne!(document(&project), first);
+    let taken_back = say("revert");
+    assert_eq!(document(&project), first);
+    assert!(
+        taken_back.stderr.contains("there is no pack \"revert\""),
+        "{}",
+        taken_back.stderr
+    );
+    assert!(told(&say("hello").json()).contains("You are welcome"));
 }
 
 #[test]

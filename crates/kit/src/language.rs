@@ -53,7 +53,7 @@ pub(crate) fn is_small(fold: &str) -> bool {
 }
 
 /// How many small words of each language a text has.
-pub(crate) fn counted(text: &str) -> [(usize, &'static str); 4] {
+pub fn counted(text: &str) -> [(usize, &'static str); 4] {
     let tokens = tokens(text);
     let words = || {
         let words = tokens.iter().filter(|t| t.kind == Kind::Word);

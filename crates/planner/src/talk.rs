@@ -3,14 +3,18 @@
 
 mod alone;
 mod answer;
+#[cfg(test)]
+mod talk_tests;
 
 use super::draft::{creation, does_nothing};
-use super::modify::{self, begins, is_said};
+use super::modify::{self, begins, is_said, tidy};
 use super::read::{self, ReadContext};
 use super::roles::{Move, Seen, text};
 use super::{compile, cover, gate};
 use agentctl_base::model::ToolStatus;
 use agentctl_n8n::catalog::{Catalog, Lookup, NodeDescription, Port, structure};
+use agentctl_n8n::finding::{Finding, Severity};
+use agentctl_n8n::validate::validate;
 use agentctl_n8n::workflow::RUN_SETTINGS;
 use agentctl_n8n::{EditOp, Node, Workflow, edit};
 use indexmap::IndexMap;
@@ -18,6 +22,9 @@ use serde_json::{Map, Value, json};
 
 pub(super) use alone::converse;
 pub(super) use answer::respond;
+
+/// A message of at most so many words says one thing.
+const SHORT: usize = 7;
 
 /// What a message comes to.
 enum Meant {
@@ -108,8 +115,14 @@ fn changed(message: &str, before: &Workflow, catalog: &Catalog) -> Meant {
         next += 1;
         format!("new-{next}")
     };
-    match edit::apply(before, &change.ops, &mut new_id) {
+    let ops = pinned(before, change.ops);
+    match edit::apply(before, &ops, &mut new_id) {
         Ok(workflow) => {
+            // What would bring an error that was not there is not done, and is asked about.
+            let new = new_errors(before, &workflow, catalog);
+            if !new.is_empty() {
+                return Meant::Ask(answer::would_break(&new, &change.language));
+            }
             let todo = change
                 .todo
                 .into_iter()
@@ -124,11 +137,53 @@ fn changed(message: &str, before: &Workflow, catalog: &Catalog) -> Meant {
     }
 }
 
+/// The errors of a changed workflow that were not there before.
+fn new_errors(before: &Workflow, after: &Workflow, catalog: &Catalog) -> Vec<String> {
+    let errors = |workflow: &Workflow| -> Vec<Finding> {
+        let found = validate(workflow, catalog).into_iter();
+        found.filter(|f| f.severity == Severity::Error).collect()
+    };
+    let mut known = errors(before);
+    let mut new = Vec::new();
+    for error in errors(after) {
+        let same = |f: &Finding| f.code == error.code && f.node_id == error.node_id;
+        match known.iter().position(same) {
+            Some(at) => drop(known.swap_remove(at)),
+            None => new.push(error.message),
+        }
+    }
+    new
+}
+
 /// Whether a message asks for nothing to be done: a question that is no polite wish, a word of thanks.
-fn only_talks(message: &str, language: &str) -> bool {
-    let polite = is_said(message, language, "polite");
-    let asks = message.trim_end().ends_with('?') || begins(message, language, "ask");
-    (asks && !polite) || begins(message, language, "thanks")
+fn only_talks(message: &str, workflow: Option<&Workflow>, language: &str) -> bool {
+    // "Could you tell me where it goes?" is a question though it is asked kindly; "tell me on Slack" is none.
+    let elsewhere = tells_where(message, language);
+    let polite = is_said(message, language, "polite")
+        && (elsewhere || !is_said(message, language, "inform"));
+    let tidied = tidy(message, None, language);
+    // "Quand un formulaire est envoyé, ajoute une ligne" begins like a question, and tells when.
+    let tells_when = begins(&tidied, language, "if")
+        && (tidied.contains(", ") || tidied.split_whitespace().count() > SHORT);
+    let wishes = begins(&tidied, language, "wish");
+    let begins_so = begins(&tidied, language, "ask") && !tells_when && !wishes;
+    // "… to Big one?" ends with a name.
+    let end = message.trim_end();
+    let named = |node: &Node| node.name().ends_with('?') && end.ends_with(node.name());
+    let marked = end.ends_with('?') && !workflow.is_some_and(|w| w.nodes.iter().any(named));
+    (marked && !polite) || begins_so || begins(&tidied, language, "thanks")
+}
+
+/// Whether a message names a place by its address, its channel or a text.
+fn tells_place(message: &str, language: &str) -> bool {
+    let items = super::chart::chart(message, language).items;
+    { items.iter() }.any(super::chart::Item::literal)
+}
+
+/// Whether a message names a service or an address, to which something may go.
+fn tells_where(message: &str, language: &str) -> bool {
+    let items = super::chart::chart(message, language).items;
+    { items.iter() }.any(|item| item.service().is_some() || item.literal())
 }
 
 /// Which case a message is: taken back, or the first phase that it needs; `responder` for all else.
@@ -137,16 +192,27 @@ pub(super) fn supervise(input: &Map<String, Value>, catalog: &Catalog) -> Result
     let language = modify::spoken(message);
     let chosen = |case: &str, why: &str| Ok(Move::Done(json!({"reasoning": why, "case": case})));
     let offers = |case: &str| input.get(case).and_then(Value::as_bool) == Some(true);
-    if only_talks(message, language) {
+    let before = document(input, "workflow");
+    if only_talks(message, before.as_ref(), language) {
         return chosen("responder", "it asks, and wants nothing changed");
     }
-    if is_said(message, language, "redo") && offers("redo") {
+    let tidied = tidy(message, None, language);
+    let says = |class: &str| is_said(&tidied, language, class) || is_said(message, language, class);
+    // "Put it back" says nothing else; a longer message says what is to be put back where.
+    let back = says("back")
+        && message.split_whitespace().count() <= SHORT
+        && !tells_place(message, language);
+    // "No, keep it" says nothing else at all; "keep it in #sales" does.
+    let keeps = modify::says_only(&tidied, language, "keep");
+    // "When an order is cancelled, tell #ops" takes nothing back.
+    let tells_when = begins(&tidied, language, "if") && tidied.split_whitespace().count() > SHORT;
+    let undoes = says("undo") && !tells_when && !tells_place(message, language);
+    if (says("redo") || back) && offers("redo") {
         return chosen("redo", "it wants what was taken back again");
     }
-    if is_said(message, language, "undo") && offers("undo") {
+    if (undoes || back || keeps) && offers("undo") {
         return chosen("undo", "it takes the last change back");
     }
-    let before = document(input, "workflow");
     let wanted = match meant(message, before.as_ref(), catalog) {
         Meant::Change(wanted) => wanted,
         Meant::Ask(_) => return chosen("responder", "it is not clear enough to act on"),
@@ -309,6 +375,29 @@ fn made_by<'a>(seen: &Seen<'a>, tool: &str) -> Option<Result<&'a Value, String>>
     Some(Err(format!("{} did not succeed: {why}", result.name)))
 }
 
+/// With what holds each node that a new connection leads to where it stands: what is not said to change does not, its place included.
+fn pinned(before: &Workflow, mut ops: Vec<EditOp>) -> Vec<EditOp> {
+    let led_to = ops.iter().filter_map(|op| match op {
+        EditOp::Connect { to, .. } => before.node_by_name(to),
+        _ => None,
+    });
+    let stay = |node: &Node| {
+        let position = node.position()?;
+        let node = node.id_text().to_owned();
+        Some(EditOp::MoveNode {
+            node,
+            position: position.into(),
+        })
+    };
+    let pins: Vec<EditOp> = led_to.filter_map(stay).collect();
+    for pin in pins {
+        if !ops.contains(&pin) {
+            ops.push(pin);
+        }
+    }
+    ops
+}
+
 /// Nodes and connections, without the values.
 pub(super) fn structure(
     input: &Map<String, Value>,
@@ -337,7 +426,7 @@ pub(super) fn structure(
         };
     };
     let id = json!(text(input, "workflow_id"));
-    let ops = modify::between(&before, &bare);
+    let ops = pinned(&before, modify::between(&before, &bare));
     match made_by(seen, "edit_structure") {
         Some(Err(why)) => return Ok(not_made(&why)),
         None if !ops.is_empty() => {}

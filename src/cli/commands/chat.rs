@@ -13,6 +13,7 @@ use crate::cli::progress::plain_long;
 use crate::cli::session::{self, Session};
 use crate::cli::{runtime, streams};
 use agentctl_base::counted::counted;
+use agentctl_engine::nearest::nearest;
 use agentctl_engine::pack::{Pack, Taken, is_name};
 use agentctl_engine::run::Budgets;
 use agentctl_n8n_tools::tools::WORKFLOW;
@@ -105,7 +106,7 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
     Ok(exit)
 }
 
-/// Who is talked to, and what is said. The one word that is given may be either: what can be no pack's name is a message.
+/// Who is talked to, and what is said. The one word that is given may be either: what is no pack's name, nor nearly one, is a message.
 /// `behind`: words that stand behind the input.
 fn addressed<'a>(
     root: &Path,
@@ -137,6 +138,14 @@ fn addressed<'a>(
                 return Ok((word.to_owned(), None));
             }
             let pack = session::talking_pack(root, out)?;
+            // "revert", "thanks": a plain word that is not nearly a name is said, and the user sees to whom.
+            let near = nearest(name, known.iter().map(String::as_str));
+            if word.chars().all(char::is_alphabetic) && near.is_empty() {
+                out.note(&format!(
+                    "there is no pack {word:?}: it goes to {pack} as a message"
+                ));
+                return Ok((pack, Some(word)));
+            }
             Err(
                 CliError::usage(format!("there is no pack {word:?} to talk with")).hint(format!(
                     "as a message: agentctl chat {pack} {word}; there are {}",

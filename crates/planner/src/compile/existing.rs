@@ -360,6 +360,57 @@ impl<'a> Patch<'a> {
         }
     }
 
+    /// Steps for what a filter with one condition holds back, behind one that asks the opposite. False: it has no opposite.
+    pub(crate) fn opposite(&mut self, filter: &str, steps: &[Step]) -> bool {
+        const OPPOSITES: [(&str, &str); 9] = [
+            ("gt", "lte"),
+            ("gte", "lt"),
+            ("equals", "notEquals"),
+            ("contains", "notContains"),
+            ("startsWith", "notStartsWith"),
+            ("endsWith", "notEndsWith"),
+            ("exists", "notExists"),
+            ("empty", "notEmpty"),
+            ("true", "false"),
+        ];
+        let sources = self.sources(filter);
+        let Some((first, output, input)) = sources.first().cloned() else {
+            return false;
+        };
+        let Some(node) = self.draft.workflow.node_by_name(filter) else {
+            return false;
+        };
+        let mut params = node.parameters().cloned().unwrap_or_default();
+        let node_type = node.node_type().to_owned();
+        let conditions = params.get_mut("conditions");
+        let list = conditions.and_then(|all| all.get_mut("conditions")?.as_array_mut());
+        let Some([only]) = list.map(Vec::as_mut_slice) else {
+            return false;
+        };
+        let Some(asked) = only.pointer_mut("/operator/operation") else {
+            return false;
+        };
+        let turned = OPPOSITES.iter().find_map(|(a, b)| match asked.as_str() {
+            Some(said) if said == *a => Some(*b),
+            Some(said) if said == *b => Some(*a),
+            _ => None,
+        });
+        let Some(turned) = turned else {
+            return false;
+        };
+        *asked = json!(turned);
+        let at = self.place(&first, output);
+        let name = format!("{} ({turned})", filter.trim_end_matches('?'));
+        let name = self.draft.node(&at, &name, &node_type, params);
+        for (from, output, _) in &sources {
+            self.draft
+                .workflow
+                .connect(from, "main", *output, &name, input);
+        }
+        self.draft.steps(steps, at.from(&name, 0));
+        true
+    }
+
     /// Puts another chat model in the place of one.
     pub(crate) fn model(&mut self, old: &str, provider: &str) {
         let parents: Vec<(String, u32)> = self

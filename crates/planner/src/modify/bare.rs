@@ -1,10 +1,12 @@
 //! Names that are not quoted: "the Google Sheet Log, tab Sent". A capitalised word right behind a thing that has a name is one.
 
+use super::{slot, words};
 use crate::chart::{Item, chart};
 use crate::spot::Kind;
 
 /// What has a name: concepts of nouns, and tags of services.
-const CONCEPTS: [&str; 8] = [
+const CONCEPTS: [&str; 9] = [
+    "project",
     "tab",
     "table",
     "spreadsheet",
@@ -26,14 +28,22 @@ pub(super) fn quoted(clause: &str, language: &str) -> Option<String> {
             || service.is_some_and(|service| TAGS.iter().any(|tag| service.is(tag)))
     };
     let mut names = Vec::new();
-    for pair in chart.items.windows(2) {
+    for (at, pair) in chart.items.windows(2).enumerate() {
         let [thing, name] = pair else { continue };
         let is_word = match name.shape() {
             Some(kind) => kind == Kind::Word,
             None => name.service().is_none(),
         };
         if has_name(thing) && name.capital && is_word && !has_name(name) {
-            names.push(name.from..name.to);
+            // "Cold 2", "Open Orders": the name goes on.
+            let more = chart.items.iter().skip(at + 2).scan(name.to, |end, item| {
+                let near = clause.get(*end..item.from).is_some_and(|gap| gap == " ");
+                let named = item.capital && !has_name(item) && item.service().is_none();
+                let goes_on = near && (named || item.shape() == Some(Kind::Number));
+                *end = item.to;
+                goes_on.then_some(item.to)
+            });
+            names.push(name.from..more.last().unwrap_or(name.to));
         }
     }
     let mut marked = clause.to_owned();
@@ -42,4 +52,62 @@ pub(super) fn quoted(clause: &str, language: &str) -> Option<String> {
         marked.replace_range(name.clone(), &format!("\"{text}\""));
     }
     (!names.is_empty()).then_some(marked)
+}
+
+/// Whether a marked name has a number in it ("Cold 2"), which means nothing alone.
+pub(super) fn runs_on(marked: &str) -> bool {
+    let quoted = marked.split('"').skip(1).step_by(2);
+    { quoted }.any(|name| name.contains(' ') && name.chars().any(|c| c.is_ascii_digit()))
+}
+
+/// "Set the subject to Hello there": the clause with marks around what stands behind "to", to the end, where a part of a node is named
+/// before it; None: it says no such thing.
+pub(super) fn ending(clause: &str, language: &str) -> Option<String> {
+    let chart = chart(clause, language);
+    let mut signs = words::places(clause, language, "to");
+    signs.extend(words::places(clause, language, "called"));
+    let part = |to: usize| {
+        let nouns = chart
+            .items
+            .iter()
+            .filter(|item| item.to <= to)
+            .filter_map(Item::noun);
+        { nouns }.any(|noun| slot::is_part(&noun.concept))
+    };
+    let sign = signs
+        .iter()
+        .filter(|sign| part(sign.start))
+        .min_by_key(|sign| sign.start)?;
+    let now: Vec<_> = ["now", "filler", "to", "called", "meanwhile"]
+        .iter()
+        .flat_map(|class| words::places(clause, language, class))
+        .collect();
+    let is_now = |item: &&&Item| {
+        item.stops() || now.iter().any(|n| n.start <= item.from && item.to <= n.end)
+    };
+    let behind = chart.items.iter().filter(|item| item.from >= sign.end);
+    let behind: Vec<&Item> = behind.collect();
+    let leading = behind.iter().take_while(|item| is_now(item)).count();
+    let trailing = behind.iter().rev().take_while(|item| is_now(item)).count();
+    let behind = behind.get(leading..behind.len().saturating_sub(trailing))?;
+    let (first, last) = (
+        behind.first()?,
+        behind.iter().rev().find(|item| !item.stops())?,
+    );
+    let said = clause.get(first.from..last.to)?;
+    let is_word = !said.contains(' ');
+    let plain = |item: &&Item| {
+        let address = said.contains("://") || said.contains('@') || said.starts_with('#');
+        item.service().is_none() && (!item.literal() || is_word && !address)
+    };
+    // "The table is called incidents", "the path is orders/new".
+    let called = words::places(clause, language, "called");
+    let called = called
+        .iter()
+        .any(|c| c.start <= sign.end && sign.start <= c.end);
+    let is_name =
+        first.capital || said.contains('_') || (is_word && (called || said.contains('/')));
+    let mut marked = clause.to_owned();
+    marked.replace_range(first.from..last.to, &format!("\"{said}\""));
+    (is_name && behind.iter().all(plain)).then_some(marked)
 }

@@ -6,11 +6,14 @@ use super::insert::steps_of;
 use super::mention;
 use super::spot::source_of;
 use super::words;
+use crate::chart::{Item, What, chart};
 use crate::compile::existing::Patch;
 use crate::lexicon::rx;
 use crate::plan::{Cmp, Cond, Does, Step, Val};
 use crate::read::cond::condition;
 use crate::read::text::Masked;
+use crate::spot::Kind;
+use std::ops::Range;
 
 /// "Only X when C, everything else Y"; "X only if C"; "skip X when C".
 pub(super) fn only_when(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
@@ -84,11 +87,62 @@ fn target_of(patch: &Patch<'_>, what: &str, _kept: &[String]) -> Option<String> 
 
 pub(super) fn read_condition(text: &str) -> Option<Cond> {
     let clean = text.trim().trim_end_matches([',', ';', '.']).trim();
-    let turned = turned(clean);
+    if let Some(condition) = contained(clean) {
+        return Some(condition);
+    }
+    let turned = [turned(clean), first_bound(clean)];
     turned
         .iter()
+        .flatten()
         .find_map(|text| as_said(text))
         .or_else(|| as_said(clean))
+}
+
+/// "The subject says Offer", "im Betreff Angebot steht": a text that has a word.
+fn contained(text: &str) -> Option<Cond> {
+    let language = super::said::spoken(text);
+    let parts = words::words(text);
+    let articles = words::places(text, language, "article");
+    let within = words::places(text, language, "within");
+    let first = |from: usize| {
+        let mut rest = parts
+            .iter()
+            .map(|(place, _)| place)
+            .filter(|place| place.start >= from);
+        rest.find(|place| {
+            let small = |all: &[Range<usize>]| {
+                all.iter()
+                    .any(|a| a.start <= place.start && place.end <= a.end)
+            };
+            !small(&articles) && !small(&within)
+        })
+        .cloned()
+    };
+    let field = first(0)?;
+    let verb = { words::places(text, language, "contains") }
+        .into_iter()
+        .filter(|verb| verb.start >= field.end)
+        .min_by_key(|verb| verb.start)?;
+    // The verb stands right behind the field, or at the end.
+    let between = text.get(field.end..verb.start)?.trim();
+    let said = match (between.is_empty(), verb.end == text.len()) {
+        (true, false) => text.get(verb.end..)?,
+        (false, true) if within.iter().any(|w| w.start == 0) => between,
+        _ => return None,
+    };
+    let said = said
+        .trim()
+        .trim_matches(['\'', '"', '“', '”', '„', '«', '»', ' ']);
+    let plain = !said.is_empty() && words::words(said).len() <= 3;
+    let number = said.chars().any(|c| c.is_ascii_digit());
+    (plain && !number).then(|| Cond::Compare {
+        left: Val::Field {
+            name: text.get(field).unwrap_or_default().to_owned(),
+            of: None,
+        },
+        op: Cmp::Contains,
+        right: Val::Lit { value: json!(said) },
+    })
 }
 
 /// A condition whose verb stands at its end ("das Budget über 5000 ist"), with the verb behind what it is about.
@@ -116,6 +170,41 @@ fn turned(text: &str) -> Option<String> {
         tail.get(place.end..).unwrap_or_default().trim_start()
     });
     (!tail.is_empty()).then(|| format!("{head} ist {tail}"))
+}
+
+/// "> 90 used", "over 75 EUR": what is compared stands behind the bound, or nowhere.
+fn first_bound(text: &str) -> Option<String> {
+    let language = super::said::spoken(text);
+    let chart = chart(text, language);
+    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
+    let sign = |item: &Item| item.is("more") || item.is("less") || item.shape() == Some(Kind::Sign);
+    let bound = |item: &Item| item.shape() == Some(Kind::Number);
+    match chart.items.as_slice() {
+        [first, number, what] if sign(first) && bound(number) => {
+            let named = what.service().is_none() && !what.stops();
+            named.then(|| {
+                format!(
+                    "{} {}",
+                    part(what.from, what.to),
+                    part(first.from, number.to)
+                )
+            })
+        }
+        // "signups are below 5": a word of no table is a field's name.
+        [what, .., how, number] if what.what == What::Unknown && bound(number) => {
+            let short = chart.items.len() <= 4 && !how.tells("or");
+            let sign = match (how.is("more"), how.is("less")) {
+                (true, _) => ">",
+                (_, true) => "<",
+                _ => return None,
+            };
+            short.then(|| {
+                let (what, number) = (part(what.from, what.to), part(number.from, number.to));
+                format!("{what} {sign} {number}")
+            })
+        }
+        _ => None,
+    }
 }
 
 fn as_said(clean: &str) -> Option<Cond> {
@@ -202,15 +291,31 @@ pub(super) fn sorted_out(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) 
 
 /// "Mail the small orders to X": behind the way that the one If with a number has for them.
 pub(super) fn sized(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
-    let Some((check, output)) = by_size(patch, clause, language) else {
+    let nameless = super::wire::without_names(patch.workflow(), clause);
+    let Some((check, output)) = by_size(patch, &nameless, language) else {
         return false;
     };
-    let mut said = words::places(clause, language, "small");
-    said.extend(words::places(clause, language, "large"));
+    let mut said = words::places(&nameless, language, "small");
+    said.extend(words::places(&nameless, language, "large"));
     said.sort_by_key(|place| std::cmp::Reverse(place.start));
+    // "When it's a big one": the size is the whole condition.
+    const NEAR: usize = 4;
+    let ifs = words::places(clause, language, "if");
+    let whole = ifs.into_iter().find(|begin| {
+        let near = |from: usize, to: usize| {
+            let between = clause.get(from..to).unwrap_or_default();
+            words::words(between).len() <= NEAR && !between.contains(',')
+        };
+        said.iter().any(|size| {
+            begin.end <= size.start && near(begin.end, size.start) && near(size.end, clause.len())
+        })
+    });
     let mut work = clause.to_owned();
-    for place in said {
-        work.replace_range(place, "");
+    match whole {
+        Some(begin) => work.truncate(begin.start),
+        None => said
+            .into_iter()
+            .for_each(|place| work.replace_range(place, "")),
     }
     let steps = steps_of(work.trim());
     if steps.is_empty() {
@@ -218,6 +323,49 @@ pub(super) fn sized(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool
     }
     patch.after(&check, output, &steps, false);
     true
+}
+
+/// "False branch: log it", "otherwise mail X", "post it to #ops on the yes branch": behind that output of the one If, or of the one that
+/// is named.
+pub(super) fn on_branch(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
+    let edge = |class: &str| {
+        let places = words::places(clause, language, class);
+        let first = words::words(clause).first().map(|(place, _)| place.start);
+        let last = words::words(clause).last().map(|(place, _)| place.end);
+        let first = places.iter().filter(|place| Some(place.start) == first);
+        let last = { places.iter() }.filter(|place| Some(place.end) == last && place.start > 0);
+        let first = first.max_by_key(|place| place.end);
+        first
+            .or_else(|| last.min_by_key(|place| place.start))
+            .cloned()
+    };
+    let (place, output) = match (edge("branch-no"), edge("branch-yes")) {
+        (Some(no), None) => (no, 1),
+        (None, Some(yes)) => (yes, 0),
+        _ => return false,
+    };
+    let checks = mention::of_type(patch.workflow(), "if");
+    let filters = mention::of_type(patch.workflow(), "filter");
+    let named: Vec<String> = super::wire::all_named(patch.workflow(), clause);
+    let behind = clause.get(place.end..).unwrap_or_default();
+    let behind = behind.trim_start_matches(|c: char| c.is_whitespace() || ",:;-–>→=".contains(c));
+    let work = match behind.is_empty() {
+        true => clause.get(..place.start).unwrap_or_default(),
+        false => behind,
+    };
+    if !named.is_empty() {
+        return false;
+    }
+    match (checks.as_slice(), filters.as_slice()) {
+        ([check], _) => super::place::follows(patch, check, output, work, language),
+        // A filter lets nothing else out: what it holds back passes one that asks the opposite.
+        ([], [filter]) if output == 1 => {
+            let steps = steps_of(work);
+            !steps.is_empty() && patch.opposite(filter, &steps)
+        }
+        ([], [filter]) => super::place::follows(patch, filter, 0, work, language),
+        _ => false,
+    }
 }
 
 /// Whether a clause tells items by their size, which only an If can.
@@ -229,9 +377,10 @@ pub(super) fn tells_size(clause: &str, language: &str) -> bool {
 
 /// The one If that compares with a number, and the output that what is small (or large) leaves it by.
 fn by_size(patch: &Patch<'_>, who: &str, language: &str) -> Option<(String, u32)> {
+    let who = words::without_literals(who, language);
     let large = match (
-        words::has(who, language, "small"),
-        words::has(who, language, "large"),
+        words::has(&who, language, "small"),
+        words::has(&who, language, "large"),
     ) {
         (true, false) => false,
         (false, true) => true,

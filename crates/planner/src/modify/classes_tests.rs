@@ -12,7 +12,7 @@ fn does(workflow: &Workflow, message: &str) -> String {
 }
 
 /// Each message does something, and all of them the same; each line that is wanted begins a line of it.
-fn all_do(workflow: &Workflow, wanted: &[&str], messages: &[&str]) {
+pub(super) fn all_do(workflow: &Workflow, wanted: &[&str], messages: &[&str]) {
     let wrong: Vec<String> = messages
         .iter()
         .filter_map(|message| {
@@ -35,7 +35,7 @@ fn all_do(workflow: &Workflow, wanted: &[&str], messages: &[&str]) {
 }
 
 /// Each message changes nothing, and something is asked.
-fn all_ask(workflow: &Workflow, messages: &[&str]) {
+pub(super) fn all_ask(workflow: &Workflow, messages: &[&str]) {
     for message in messages {
         let done = does(workflow, message);
         let asks = done.lines().all(|line| line.starts_with("? "));
@@ -43,7 +43,7 @@ fn all_ask(workflow: &Workflow, messages: &[&str]) {
     }
 }
 
-fn leads() -> Workflow {
+pub(super) fn leads() -> Workflow {
     chain(
         "Leads",
         &[
@@ -69,7 +69,7 @@ fn leads() -> Workflow {
     )
 }
 
-fn desk() -> Workflow {
+pub(super) fn desk() -> Workflow {
     chain(
         "Desk",
         &[
@@ -95,7 +95,7 @@ fn desk() -> Workflow {
     )
 }
 
-fn report() -> Workflow {
+pub(super) fn report() -> Workflow {
     chain(
         "Report",
         &[

@@ -1,49 +1,92 @@
 //! "Discord instead of Telegram", "replace Postgres by MySQL": where a clause names two services and one of them alone is in the
 //! workflow, the other comes in its place. What else the clause says of the new one others read.
 
-use super::insert;
 use super::words;
-use crate::chart::{Chart, Item, What, chart};
+use super::{insert, mention, named, slot};
+use crate::chart::{Chart, Item, chart};
 use crate::compile::existing::Patch;
-use crate::lexicon::ServiceEntry;
+use crate::lexicon::{ServiceEntry, services};
 use crate::spot::Kind;
 use std::ops::Range;
 
 /// The classes of words that put one thing in the place of another.
-const SIGNS: [&str; 3] = ["of", "instead", "exchange"];
+const SIGNS: [&str; 4] = ["of", "instead", "exchange", "lacks"];
 
 pub(super) fn exchanged(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
-    if !SIGNS.iter().any(|sign| words::has(clause, language, sign)) {
-        return false;
-    }
     let chart = chart(clause, language);
-    let known: Vec<Range<usize>> = SIGNS
+    let signed = SIGNS.iter().any(|sign| words::has(clause, language, sign));
+    let (nodes, new) = match pair(patch, &chart, clause, language).filter(|_| signed) {
+        Some((old, new)) => (used(patch, old), new),
+        None => match alone(patch, &chart, clause, language) {
+            Some((node, new)) => (vec![node], new),
+            None => return false,
+        },
+    };
+    let mut known: Vec<Range<usize>> = SIGNS
         .iter()
-        .chain(&["rest", "filler"])
+        .chain(&["rest", "bare", "better", "use", "be", "goes"])
         .flat_map(|class| words::places(clause, language, class))
         .collect();
-    let says_more = |item: &&Item| match item.what {
-        What::Shape(kind) => !matches!(kind, Kind::Mark | Kind::End),
-        What::Unknown => true,
-        What::Service(_) => false,
-        What::Word(_) => item.noun().is_some(),
-    };
-    let is_known = |item: &&Item| {
-        known
-            .iter()
-            .any(|k| k.start <= item.from && item.to <= k.end)
-    };
-    let items = chart.items.iter().filter(|item| !is_known(item));
-    if { items }.any(|item| says_more(&item)) {
+    // What is done with it is done with the other one, and what is given word for word is the new one's.
+    let mut given = new.label.clone();
+    let mut before: Option<&Item> = None;
+    for item in &chart.items {
+        let own = item.service().is_some_and(|s| s.key == new.key);
+        let carried = matches!(item.shape(), Some(Kind::Channel | Kind::Mail | Kind::Phone));
+        if own || carried || item.verb().is_some() {
+            known.push(item.from..item.to);
+        }
+        if carried {
+            // "Channel #office"
+            known.extend(before.filter(|b| b.noun().is_some()).map(|b| b.from..b.to));
+            given.push(' ');
+            given.push_str(clause.get(item.from..item.to).unwrap_or_default());
+        }
+        before = Some(item);
+    }
+    if named::says_more(patch.workflow(), &nodes, clause, language, known) {
         return false;
     }
-    let Some((old, new)) = pair(patch, &chart, clause, language) else {
-        return false;
-    };
-    let nodes = used(patch, old);
-    nodes
+    nodes.iter().all(|node| insert::swap(patch, node, &given))
+}
+
+/// "Move it to Outlook": one service alone, that is not used yet, and the one node of such a service.
+fn alone(
+    patch: &Patch<'_>,
+    chart: &Chart,
+    clause: &str,
+    language: &str,
+) -> Option<(String, &'static ServiceEntry)> {
+    const NOT: [&str; 6] = ["gone", "off", "on", "link", "unlink", "then"];
+    let says = |class: &&str| words::has(clause, language, class);
+    if NOT.iter().any(|class| says(class)) || slot::adds(clause, language) {
+        return None;
+    }
+    let mut named = chart.items.iter().filter_map(Item::service);
+    let new = named.next()?;
+    if named.next().is_some() || !used(patch, new).is_empty() {
+        return None;
+    }
+    let tags: Vec<&str> = new.tags.iter().map(String::as_str).collect();
+    let alike = services().iter().filter(|service| service.is_any(&tags));
+    let mut nodes: Vec<String> = alike.flat_map(|service| used(patch, service)).collect();
+    nodes.sort();
+    nodes.dedup();
+    let [node] = <[String; 1]>::try_from(nodes).ok()?;
+    // "Send the mail with Outlook": what is there is named with its article.
+    let all: Vec<String> = patch
+        .workflow()
+        .nodes
         .iter()
-        .all(|node| insert::swap(patch, node, &new.label))
+        .map(|n| n.name().to_owned())
+        .collect();
+    let best = named::best(patch.workflow(), clause, chart, &all, 1);
+    let by_kind = mention::all(patch.workflow(), clause);
+    let meant = best == [node.clone()] || by_kind == [node.clone()];
+    let there = meant && words::has(clause, language, "definite");
+    // "Use WhatsApp": nothing says that it is one more.
+    let uses = words::begins(clause, language, "use");
+    (there || uses || ["exchange", "better"].iter().any(says)).then_some((node, new))
 }
 
 /// The service that goes and the one that comes.

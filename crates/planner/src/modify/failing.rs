@@ -33,6 +33,11 @@ pub(super) fn failing(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> b
     retried || then
 }
 
+/// Whether a phrase says that something fails.
+pub(super) fn says_failure(phrase: &str) -> bool {
+    has(&format!(r"\b{FAILS}\b"), phrase)
+}
+
 /// "Add an error notification to Slack #ops": what is sent says by its name when.
 pub(super) fn noticed(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
     let named = words::places(clause, language, "notice").into_iter().next();

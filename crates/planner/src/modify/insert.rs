@@ -2,12 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::mention;
+use super::{mention, words};
+use crate::chart::{Item, chart};
 use crate::compile::existing::Patch;
+use crate::compile::rewire::reads;
 use crate::compile::words::{fold, snake};
 use crate::lexicon::{has, rx};
 use crate::plan::{Arg, Does, Role, Service, Step, Tool, Val, Verb};
 use crate::read::{ReadContext, read};
+use crate::spot::Kind;
+use std::ops::Range;
 
 /// The steps that a fragment describes.
 pub(super) fn steps_of(fragment: &str) -> Vec<Step> {
@@ -38,7 +42,14 @@ pub(super) fn steps_of(fragment: &str) -> Vec<Step> {
     } else {
         tries.push(format!("send {clean}"));
     }
+    let language = super::said::spoken(&clean);
+    tries.extend(as_order(&clean, language));
+    // Only what goes somewhere is sent.
+    let sends = sends(&clean, language);
     for text in tries {
+        if !sends && text != clean && text.starts_with("send ") {
+            continue;
+        }
         let reading = read(&text, &ReadContext::default());
         let steps: Vec<Step> = reading
             .plan
@@ -51,6 +62,102 @@ pub(super) fn steps_of(fragment: &str) -> Vec<Step> {
         }
     }
     Vec::new()
+}
+
+/// Whether a text names what is sent or where it goes: a service, an address, a message.
+fn sends(text: &str, language: &str) -> bool {
+    const SENT: [&str; 2] = ["message", "email"];
+    let chart = chart(text, language);
+    let tells = |item: &Item| {
+        let noun = item
+            .noun()
+            .is_some_and(|noun| SENT.contains(&noun.concept.as_str()));
+        noun || item.service().is_some() || item.literal()
+    };
+    chart.items.iter().any(tells)
+}
+
+/// "An attente de 3 jours": a wait that is said as a thing.
+fn waiting(text: &str, language: &str) -> Option<String> {
+    let spans = crate::time::spans(text, language);
+    let [span] = spans.as_slice() else {
+        return None;
+    };
+    let crate::time::TimeMeaning::Duration { seconds } = span.means else {
+        return None;
+    };
+    let (amount, unit) = super::value::as_said(seconds, text);
+    let waits = mention::is_wait(text) || words::has(text, language, "waits");
+    waits.then(|| format!("wait {amount} {unit}"))
+}
+
+/// "A message should also go to Slack #sales", "poste-le aussi sur Discord": without "should" and "also"; and what goes to the one
+/// service that is named.
+fn as_order(text: &str, language: &str) -> Vec<String> {
+    let chart = chart(text, language);
+    let mut out: Vec<Range<usize>> = ["be", "goes", "filler"]
+        .iter()
+        .flat_map(|class| words::places(text, language, class))
+        .collect();
+    let also = chart.items.iter().filter(|item| item.is("also"));
+    out.extend(also.map(|item| item.from..item.to));
+    out.sort_by_key(|place| std::cmp::Reverse(place.start));
+    let (mut plain, mut cut) = (text.to_owned(), text.len());
+    for place in out {
+        if place.end <= cut {
+            cut = place.start;
+            plain.replace_range(place, "");
+        }
+    }
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    // So few words are often of no language.
+    let any = agentctl_kit::language::languages();
+    let mut tries: Vec<String> = waiting(text, language).into_iter().collect();
+    tries.extend(any.filter_map(|language| waiting(text, language)));
+    let mails: Vec<&Item> = { chart.items.iter() }
+        .filter(|item| item.shape() == Some(Kind::Mail))
+        .collect();
+    if let ([mail], true) = (mails.as_slice(), words::has(text, language, "receives")) {
+        let mail = text.get(mail.from..mail.to).unwrap_or_default();
+        tries.push(format!("send an email to {mail}"));
+    }
+    tries.extend([plain.clone(), format!("send {plain}")]);
+    // "Put a wait of 10 minutes": the thing alone.
+    let put = ["put", "more"]
+        .iter()
+        .flat_map(|class| words::places(&plain, language, class));
+    if let Some(put) = put
+        .filter(|place| place.start == 0)
+        .max_by_key(|place| place.end)
+    {
+        let rest = plain.get(put.end..).unwrap_or_default().trim_start();
+        let article = words::places(rest, language, "article");
+        let article = article
+            .iter()
+            .filter(|place| place.start == 0)
+            .map(|place| place.end)
+            .max();
+        let thing = rest.get(article.unwrap_or(0)..).unwrap_or_default();
+        tries.push(thing.trim().to_owned());
+    }
+    // "Get a text by Twilio": what somebody gets is sent.
+    let gets = words::places(&plain, language, "receives")
+        .into_iter()
+        .next();
+    if let (Some(gets), Some(send)) = (gets, words::first_form(language, "send")) {
+        let what = plain.get(gets.end..).unwrap_or_default();
+        tries.push(format!("{send} {}", what.trim()));
+    }
+    let mut named = chart.items.iter().filter(|item| item.service().is_some());
+    if let (Some(item), None) = (named.next(), named.next())
+        && let (Some(service), Some(rest)) = (item.service(), text.get(item.from..))
+    {
+        tries.push(match service.speaks() {
+            true => format!("send a message to {rest}"),
+            false => format!("add a row to {rest}"),
+        });
+    }
+    tries
 }
 
 pub(super) fn removal(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
@@ -194,7 +301,7 @@ pub(super) fn service_swap(patch: &mut Patch<'_>, clause: &str, kept: &[String])
         } else {
             (group(3), group(2))
         };
-        let language = agentctl_kit::language::language(clause);
+        let language = super::said::spoken(clause);
         // "send the report with Outlook"
         let by = [" with ", " mit ", " con ", " avec ", " über "];
         if let Some((_, service)) = by
@@ -247,6 +354,12 @@ pub(super) fn service_swap(patch: &mut Patch<'_>, clause: &str, kept: &[String])
 pub(super) fn swap(patch: &mut Patch<'_>, node: &str, new: &str) -> bool {
     let Some((service, mut args, verb)) = service_in(new, stores(patch, node)) else {
         return false;
+    };
+    let old = patch.workflow().node_by_name(node);
+    // What reads is no place to write to.
+    let verb = match old.is_some_and(reads) {
+        true => Verb::Query,
+        false => verb,
     };
     carry(patch, node, &mut args);
     patch.replace_service(node, &service, verb, &args).is_some()

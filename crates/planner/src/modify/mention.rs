@@ -1,9 +1,32 @@
 //! Which nodes a phrase means: by name, by service, by kind ("the webhook", "the prompt", "the request to the rates API").
 
+use crate::compile::rewire::{acts, reads};
 use crate::compile::words::{fold, plain, words};
 use crate::lexicon::has;
 use agentctl_n8n::short_type;
 use agentctl_n8n::{Node, Workflow};
+
+const WAIT: &str =
+    r"\b(?:wait(?:ing)?|pause|pausa|delay|wartezeit|wartepause|verzögerung|espera|attente|délai)\b";
+
+/// What is written, by nodes that write.
+const WRITTEN: (&str, &[&str]) = (
+    r"\b(?:saving|storing|writing(?: it| them)?(?: down)?|speichern|schreiben|guardar|escribir|enregistrer|écrire)\b",
+    &[
+        "googleSheets",
+        "microsoftExcel",
+        "postgres",
+        "mySql",
+        "mongoDb",
+        "airtable",
+        "notion",
+        "nocoDb",
+    ],
+);
+
+pub(super) fn is_wait(text: &str) -> bool {
+    has(WAIT, text)
+}
 
 /// Words for kinds of nodes, and the type names they mean (a part of the short name).
 const KINDS: &[(&str, &[&str])] = &[
@@ -30,19 +53,6 @@ const KINDS: &[(&str, &[&str])] = &[
     (
         r"\b(?:condition|if|branch|bedingung|condición)\b",
         &["if", "switch", "filter"],
-    ),
-    (
-        r"\b(?:saving|storing|writing(?: it| them)?(?: down)?|speichern|schreiben|guardar|escribir|enregistrer|écrire)\b",
-        &[
-            "googleSheets",
-            "microsoftExcel",
-            "postgres",
-            "mySql",
-            "mongoDb",
-            "airtable",
-            "notion",
-            "nocoDb",
-        ],
     ),
     (
         r"\b(?:mail(?:s|ing)?|e-mails?|emails?|correo|courriel)\b",
@@ -77,10 +87,7 @@ const KINDS: &[(&str, &[&str])] = &[
         r"\b(?:sort(?:ing)?|sortierung|orden(?:ación)?|tri)\b",
         &["sort"],
     ),
-    (
-        r"\b(?:wait(?:ing)?|pause|delay|wartezeit|espera|attente)\b",
-        &["wait"],
-    ),
+    (WAIT, &["wait"]),
     (r"\b(?:filter|filtro|filtre)\b", &["filter"]),
     (
         r"\b(?:loop|schleife|bucle|boucle|batch(?:es)?)\b",
@@ -111,6 +118,20 @@ fn stands_in(text: &str, name: &str) -> bool {
         let behind = text.get(at + name.len()..).and_then(|t| t.chars().next());
         !joins(before, name.chars().next()) && !joins(name.chars().next_back(), behind)
     })
+}
+
+/// Whether a phrase says what kind of node this is.
+pub(super) fn is_kind(node: &Node, phrase: &str) -> bool {
+    let (written, stores) = WRITTEN;
+    let writes = stores.contains(&short(node)) && acts(node) && !reads(node);
+    writes && has(written, phrase)
+        || KINDS.iter().any(|(pattern, types)| {
+            let is = types.iter().any(|t| {
+                short(node) == *t
+                    || (matches!(*t, "memory" | "lmChat") && short(node).starts_with(t))
+            });
+            is && has(pattern, phrase)
+        })
 }
 
 /// How sure a phrase means a node, 0 to 1; a little more where it names it.
@@ -145,13 +166,8 @@ fn score(node: &Node, phrase: &str) -> f64 {
     if all {
         best = 0.9;
     }
-    for (pattern, types) in KINDS {
-        let is = types.iter().any(|t| {
-            short(node) == *t || (matches!(*t, "memory" | "lmChat") && short(node).starts_with(t))
-        });
-        if is && has(pattern, phrase) {
-            best = best.max(0.7);
-        }
+    if is_kind(node, phrase) {
+        best = best.max(0.7);
     }
     // words of the node's name
     let name_words = words(node.name());

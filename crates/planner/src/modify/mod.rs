@@ -4,6 +4,7 @@
 mod bare;
 mod brain;
 mod branch;
+mod context;
 mod diff;
 mod exchange;
 mod failing;
@@ -12,7 +13,9 @@ mod insert;
 mod mention;
 mod named;
 mod only;
+mod order;
 mod phrase;
+mod place;
 mod recipient;
 mod refuse;
 mod request;
@@ -20,6 +23,7 @@ mod said;
 mod sieve;
 mod slot;
 mod spot;
+mod tidy;
 mod value;
 mod wire;
 mod words;
@@ -29,15 +33,21 @@ mod asked_tests;
 #[cfg(test)]
 mod classes_tests;
 #[cfg(test)]
+mod context_tests;
+#[cfg(test)]
 mod modify_tests;
+#[cfg(test)]
+mod short_tests;
 #[cfg(test)]
 mod slot_tests;
 #[cfg(test)]
 mod wire_tests;
 
 pub(crate) use diff::between;
-pub(crate) use said::{begins, is_said, meant, spoken};
+pub(crate) use order::counted;
+pub(crate) use said::{begins, is_said, meant, says_only, spoken};
 pub(crate) use slot::{is_astray, is_open, is_unsaid};
+pub(crate) use tidy::tidy;
 
 pub(super) use diff::changed_node;
 
@@ -55,7 +65,6 @@ use super::compile::existing::Patch;
 use super::cover;
 use super::lexicon::rx;
 use super::plan::{Plan, Refusal, Todo};
-use super::read::{ReadContext, read};
 use agentctl_base::question::Question;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{EditOp, Node, Workflow};
@@ -77,7 +86,8 @@ pub struct Modification {
 
 /// Reads a change request against a workflow.
 pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modification {
-    let language = read(request, &ReadContext::default()).plan.language;
+    let spoken = said::spoken(request);
+    let language = spoken.to_owned();
     if let Some(refusal) = refuse::wipe(request, &language) {
         return Modification {
             refusal: Some(refusal),
@@ -90,11 +100,14 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         language: language.clone(),
         ..Plan::default()
     };
-    let spoken = said::spoken(request);
+    let tidied = tidy(request, Some(existing), spoken);
+    let request = tidied.as_str();
     let names: Vec<&str> = existing.nodes.iter().map(Node::name).collect();
-    let is_one = |sentence: &str| wire::is_order(existing, sentence, spoken);
+    let is_one = |sentence: &str| {
+        wire::is_order(existing, sentence, spoken) || place::is_turn(existing, sentence, spoken)
+    };
     let mut asked = phrase::read_request(request, &names, &is_one);
-    resolve(&mut asked.changes, spoken);
+    context::settle(&mut asked.changes, existing, spoken);
     // What is said to stay is no change.
     asked
         .changes
@@ -129,15 +142,35 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
             }
             Placed::Other => {}
         }
+        // "The subject is now Hello there": the rest of it is the value.
+        if let Some(marked) = bare::ending(clause, spoken)
+            && placed(&mut patch, &marked, spoken, &kept, &[]).is_done()
+        {
+            continue;
+        }
+        // "Put them into the tab Archive from now on": so does a bare name, where something else stood until now.
+        const FEW: usize = 4;
+        let is_set =
+            { ["now", "instead", "be"].iter() }.any(|class| words::has(clause, spoken, class));
+        if (is_set || words::words(clause).len() <= FEW)
+            && let Some(marked) = bare::quoted(clause, spoken)
+            && placed(&mut patch, &marked, spoken, &kept, &[]).is_done()
+        {
+            continue;
+        }
         let mut by_any = |clause: &str| {
             READERS.iter().any(|reader| {
                 let read = |trial: &mut Patch<'_>| reader(trial, clause, &kept);
                 attempt(&read, &mut patch, clause, spoken)
             })
         };
+        let marked = bare::quoted(clause, spoken);
+        let runs_on = marked.as_ref().is_some_and(|m| bare::runs_on(m));
         let done = value::rename(existing, clause, &mut renames)
+            || (runs_on && marked.as_ref().is_some_and(|clause| by_any(clause)))
             || by_any(clause)
-            || bare::quoted(clause, spoken).is_some_and(|clause| by_any(&clause));
+            || marked.is_some_and(|clause| by_any(&clause))
+            || value::called(existing, clause, &mut renames);
         if !done {
             unread.push(clause.clone());
         }
@@ -148,7 +181,26 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
     }
     let mut ops = diff::between(existing, &workflow);
     ops.extend(renames);
-    // the last word on what must not change: parameters, names and settings of protected nodes
+    keep(&mut ops, &kept, &kept_parts, &mut notes);
+    let mut questions = open;
+    if !unread.is_empty() || (ops.is_empty() && questions.is_empty()) {
+        questions.extend(ask(&unread, request, &language, !ops.is_empty()));
+    }
+    Modification {
+        ops,
+        questions,
+        refusal: None,
+        todo,
+        notes,
+        unread,
+        language,
+    }
+}
+
+type Part = (String, &'static [&'static str]);
+
+/// The last word on what must not change: parameters, names and settings of protected nodes.
+fn keep(ops: &mut Vec<EditOp>, kept: &[String], kept_parts: &[Part], notes: &mut Vec<String>) {
     ops.retain(|op| {
         let touched = diff::changed_node(op);
         let part = |name: &str| {
@@ -169,22 +221,7 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         }
         allowed
     });
-    let mut questions = open;
-    if !unread.is_empty() || (ops.is_empty() && questions.is_empty()) {
-        questions.extend(ask(&unread, request, &language, !ops.is_empty()));
-    }
-    Modification {
-        ops,
-        questions,
-        refusal: None,
-        todo,
-        notes,
-        unread,
-        language,
-    }
 }
-
-type Part = (String, &'static [&'static str]);
 
 /// What must stay: whole nodes, and parts of messages ("the text of the mail").
 fn protected(existing: &Workflow, clauses: &[String]) -> (Vec<String>, Vec<Part>) {
@@ -239,6 +276,7 @@ const READERS: &[Reader] = &[
     insert::service_swap,
     branch::conditional,
     spot::placed,
+    place::placed,
     spot::prepared,
     spot::appended,
 ];
@@ -249,8 +287,13 @@ type SpokenReader = fn(&mut Patch<'_>, &str, &str) -> bool;
 const SPOKEN_READERS: &[SpokenReader] = &[
     exchange::exchanged,
     only::only,
+    branch::on_branch,
+    place::when,
     branch::sized,
     failing::noticed,
+    place::between,
+    place::turned,
+    place::moved,
 ];
 
 /// What became of a clause that may set what is there.
@@ -259,6 +302,12 @@ enum Placed<'c> {
     /// With the clause that is the answer to which of several places was meant.
     Done(Option<&'c String>),
     Open(Box<Question>),
+}
+
+impl Placed<'_> {
+    fn is_done(&self) -> bool {
+        matches!(self, Placed::Done(_))
+    }
 }
 
 /// Reads a clause as a new value of what is there.
@@ -315,32 +364,6 @@ fn open(value: &str, nodes: &[String], language: &str) -> Option<Question> {
     serde_json::from_value(question).ok()
 }
 
-/// "We have moved to Outlook. Send it with that instead of Gmail": a pronoun right before "instead of" is the one service that the
-/// clause before is about, which then says nothing else.
-fn resolve(clauses: &mut Vec<String>, language: &str) {
-    let mut at = 1;
-    while let Some([before, clause]) = clauses.get(at - 1..=at) {
-        let items = crate::chart::chart(before, language).items;
-        let mut named = items.iter().filter(|item| item.service().is_some());
-        let service = named.next().filter(|_| named.next().is_none());
-        let service = service.and_then(|item| before.get(item.from..item.to));
-        let of = words::places(clause, language, "of").into_iter().next();
-        let pronoun = of.and_then(|of| {
-            let head = clause.get(..of.start)?.trim_end();
-            let from = head.rfind(' ')? + 1;
-            words::is_all(head.get(from..)?, language, "pronoun").then_some(from..head.len())
-        });
-        match (service.map(str::to_owned), pronoun) {
-            (Some(service), Some(pronoun)) => {
-                let mut clause = clause.clone();
-                clause.replace_range(pronoun, &service);
-                clauses.splice(at - 1..=at, [clause]);
-            }
-            _ => at += 1,
-        }
-    }
-}
-
 /// Reads a clause about connections; what it does counts only when everything that the clause names is in it.
 fn wired(patch: &mut Patch<'_>, clause: &str, language: &str, catalog: &Catalog) -> bool {
     let mut trial = patch.clone();
@@ -374,6 +397,12 @@ fn overreaches(before: &Workflow, after: &Workflow, clause: &str, language: &str
         let begins = leads(name) && !is_led_to(name);
         begins && after.node_by_name(name).is_none() && !wire::names(before, clause, name)
     });
+    // "Remove the branch for small orders" means no step, where others would hang free.
+    let gone = |node: &&Node| after.node(&node.id()).is_none();
+    let nameless = |node: &Node| !wire::names(before, clause, node.name());
+    let frees = before.nodes.iter().filter(gone).any(nameless)
+        && after.nodes.len() < before.nodes.len()
+        && !wire::loose(before, after).is_empty();
     let texts = |workflow: &Workflow| {
         let mut found = Vec::new();
         for node in &workflow.nodes {
@@ -384,15 +413,33 @@ fn overreaches(before: &Workflow, after: &Workflow, clause: &str, language: &str
     };
     let known = texts(before);
     lost_start
+        || frees
         || slot::misplaced(before, after)
+        || compares_nothing(before, after)
         || texts(after)
             .iter()
             .any(|text| !known.contains(text) && words::is_all(text, language, "pronoun"))
 }
 
+/// Whether a new condition compares nothing: no field was read, and what stands for one is a text.
+fn compares_nothing(before: &Workflow, after: &Workflow) -> bool {
+    let new = after.nodes.iter();
+    let new = new.filter(|node| before.node(&node.id()).is_none());
+    let conditions = new.filter_map(|node| {
+        let all = node.parameters()?.get("conditions")?.get("conditions")?;
+        all.as_array()
+    });
+    let left = |condition: &serde_json::Value| {
+        let left = condition.get("leftValue").and_then(|left| left.as_str());
+        left.is_some_and(str::is_empty)
+    };
+    conditions.flatten().any(left)
+}
+
 /// Whether new steps take every item, where the clause says which ones.
 fn is_unsorted(before: &Workflow, after: &Workflow, clause: &str, language: &str) -> bool {
-    let says = only::is_conditional(clause, language) || branch::tells_size(clause, language);
+    let clause = wire::without_names(before, clause);
+    let says = only::is_conditional(&clause, language) || branch::tells_size(&clause, language);
     let is_new = |node: &&Node| before.node(&node.id()).is_none();
     let sorts = |node: &Node| {
         let short = agentctl_n8n::short_type(node.node_type());
@@ -405,7 +452,26 @@ fn is_unsorted(before: &Workflow, after: &Workflow, clause: &str, language: &str
             .filter(|(_, _, _, link)| link.node == node.name());
         into.any(|(from, ..)| after.node_by_name(from).is_some_and(sorts))
     };
-    says && !new.is_empty() && !new.iter().any(|node| sorts(node) || behind(node))
+    let told = new.iter().any(|node| sorts(node) || behind(node));
+    // "If it is over 5000, mail X too": that is no mail to X in any case.
+    let conditions = |workflow: &Workflow| -> Vec<serde_json::Value> {
+        let nodes = workflow
+            .nodes
+            .iter()
+            .filter_map(|n| n.parameters()?.get("conditions"));
+        nodes.cloned().collect()
+    };
+    let condition = clause
+        .split_once(", ")
+        .filter(|_| words::begins(&clause, language, "if"));
+    let compared = condition.is_some_and(|(condition, _)| {
+        let signs = words::places(condition, language, "if");
+        let end = signs.iter().map(|sign| sign.end).min().unwrap_or_default();
+        let asked = condition.get(end..).unwrap_or_default();
+        branch::read_condition(asked).is_some() && place::event(before, asked, language).is_none()
+    });
+    (says && !new.is_empty() && !told)
+        || (compared && !told && conditions(before) == conditions(after))
 }
 
 /// The texts of a value.

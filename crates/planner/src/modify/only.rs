@@ -3,18 +3,43 @@
 use super::branch::read_condition;
 use super::hold::first_acting;
 use super::mention;
+use super::named;
 use super::words::{self, words};
-use crate::chart::chart;
+use crate::chart::{Item, chart};
 use crate::compile::existing::Patch;
+use crate::spot::Kind;
+use std::ops::Range;
 
 /// Where "only" and the "if" behind it stand; None: it is no such condition.
 fn place(clause: &str, language: &str) -> Option<(usize, usize)> {
     let only = words::places(clause, language, "only");
     let only = only.iter().min_by_key(|place| place.start)?;
-    let ifs = words::places(clause, language, "if");
+    let mut ifs = words::places(clause, language, "if");
+    // "Only for orders over 75"; "only orders with …" is about items.
+    let right_behind = |place: &Range<usize>| {
+        let between = clause.get(only.end..place.start);
+        between.is_some_and(|between| between.trim().is_empty())
+    };
+    ifs.extend(
+        words::places(clause, language, "for")
+            .into_iter()
+            .filter(right_behind),
+    );
     let one = ifs.iter().filter(|place| place.start >= only.end);
-    let one = one.min_by_key(|place| place.start)?;
-    Some((one.start, one.end))
+    let one = one.min_by_key(|place| place.start);
+    // "Only > 90 used", "only over 90".
+    let compares = |item: &&Item| {
+        right_behind(&(item.from..item.to))
+            && (item.is("more") || item.is("less") || item.shape() == Some(Kind::Sign))
+    };
+    match one {
+        Some(one) => Some((one.start, one.end)),
+        None => {
+            let chart = chart(clause, language);
+            let sign = chart.items.iter().find(compares)?;
+            Some((sign.from, sign.from))
+        }
+    }
 }
 
 /// Whether a clause makes something depend on a condition.
@@ -52,7 +77,15 @@ pub(super) fn only(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool 
     let flows_into = |name: &String| !patch.leads_to(name).is_empty();
     let target = match says_nothing(what, language) {
         true => first_acting(patch, "", &[]),
-        false => mention::one(patch.workflow(), what, &[]).filter(flows_into),
+        false => mention::one(patch.workflow(), what, &[])
+            .filter(flows_into)
+            .or_else(|| {
+                let meant = named::meant(patch.workflow(), what, language, 1);
+                let known = words::places(what, language, "only");
+                let whole = !named::says_more(patch.workflow(), &meant, what, language, known);
+                let one = <[String; 1]>::try_from(meant).ok().filter(|_| whole);
+                one.map(|[name]| name).filter(flows_into)
+            }),
     };
     match (target, read_condition(when)) {
         (Some(target), Some(condition)) => {

@@ -163,7 +163,7 @@ fn clauses(sentence: &str, names: &[&str]) -> Vec<String> {
             || head.matches('"').count() % 2 == 1;
         // "after the agent has answered, write …" is one clause
         let opening = has(
-            r"(?i)^(?:(?:but|aber|pero|mais)\s+)?(?:(?:only|just|nur|solo|sólo|seulement|uniquement)\s+)?(?:after|before|when|if|once|nach|bevor|wenn|sobald|después|antes|cuando|si|après|avant|quand)\b",
+            r"(?i)^(?:(?:but|aber|pero|mais)\s+)?(?:(?:only|just|nur|solo|sólo|seulement|uniquement)\s+)?(?:after|before|when|whenever|each time|every time|as soon as|if|once|jedes mal|immer wenn|cada vez|siempre que|en cuanto|chaque fois|dès|nach|bevor|wenn|sobald|después|antes|cuando|si|après|avant|quand)\b",
             head.rsplit("; ").next().unwrap_or(head),
         ) && found.as_str().starts_with(',')
             && !has(r"\b(?:and|und|y|et)\b", found.as_str());
@@ -200,7 +200,12 @@ fn clauses(sentence: &str, names: &[&str]) -> Vec<String> {
         let exchanges = has(IN_PLACE, head) && has(IN_PLACE, next);
         // "post to #qa, at 10:00": what it does, and when
         let time = has(TIME_ALONE, next) && !has(TIMED_OR_NEW, head);
+        // "between Load sales and Write numbers": the name of a node is no order
+        let name = names
+            .iter()
+            .any(|name| name.contains(' ') && tail.starts_with(name));
         if quoted
+            || name
             || opening
             || goes_on
             || only

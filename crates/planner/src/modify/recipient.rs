@@ -55,6 +55,11 @@ pub(super) fn added(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> boo
     if new.is_empty() || !has(MORE, clause) || has(INSTEAD, clause) || has(own, clause) {
         return false;
     }
+    // "After the ticket email X too" is one more mail, at that place.
+    let language = super::said::spoken(clause);
+    if super::place::says(patch.workflow(), clause, language) {
+        return false;
+    }
     let mails: Vec<String> = patch
         .workflow()
         .nodes

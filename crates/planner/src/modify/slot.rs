@@ -1,7 +1,7 @@
 //! New values of what is there: a channel, a tab, an address, a text, a bound, a time. What a value is says where it can stand, so a
 //! channel's name is never put where a sheet's stands, and never into a part of something; where two places fit, it is asked.
 
-use super::{named, value, words};
+use super::{named, order, value, wire, words};
 use crate::chart::{Chart, Item, chart};
 use crate::compile::existing::Patch;
 use crate::compile::schedule;
@@ -18,6 +18,14 @@ use std::sync::LazyLock;
 /// What goes or is switched must be named by more than a word of its name: orders that go are no step.
 const STEP: usize = 3;
 
+/// What says that something changes, and not what.
+const BARE: [&str; 6] = ["bare", "filler", "instead", "better", "pronoun", "correct"];
+
+/// Whether a noun means a part of a node, whatever the node is.
+pub(super) fn is_part(concept: &str) -> bool {
+    slots().iter().any(|slot| slot.concepts.contains(&concept))
+}
+
 /// What became of a clause.
 pub(super) enum Read {
     /// It sets nothing that is there; others may read it.
@@ -33,18 +41,20 @@ struct Slot {
     /// With the short type of the only node that has it so, if there is one.
     paths: Vec<(Option<&'static str>, &'static str)>,
     concepts: Vec<&'static str>,
+    /// Nouns that mean it only where the clause names no part.
+    loose: Vec<&'static str>,
 }
 
 pub(super) const SLOTS: Table = Table {
     file: "slots.tsv",
     text: include_str!("../../knowledge/slots.tsv"),
-    columns: 4,
+    columns: 5,
 };
 
 fn slots() -> &'static [Slot] {
     static ALL: LazyLock<Vec<Slot>> = LazyLock::new(|| {
         let slots = SLOTS.rows().filter_map(|cells| match cells.as_slice() {
-            [_, literals, paths, concepts, ..] => Some(Slot {
+            [_, literals, paths, concepts, loose, ..] => Some(Slot {
                 literals: literals.split_whitespace().collect(),
                 paths: paths
                     .split('|')
@@ -54,12 +64,20 @@ fn slots() -> &'static [Slot] {
                     })
                     .collect(),
                 concepts: concepts.split('|').collect(),
+                loose: loose.split('|').collect(),
             }),
             _ => None,
         });
         slots.collect()
     });
     &ALL
+}
+
+impl Slot {
+    /// Whether it is meant only by its noun ("the sender"), and then nothing else is.
+    fn is_alone(&self) -> bool {
+        self.loose.contains(&"!")
+    }
 }
 
 fn name_of(kind: Kind) -> &'static str {
@@ -85,6 +103,7 @@ struct Place {
 struct Said<'t> {
     kind: Kind,
     text: &'t str,
+    place: Range<usize>,
     /// The nodes that hold it already, or are called so.
     at: Vec<String>,
     /// It is what something else comes in the place of.
@@ -103,7 +122,51 @@ impl Clause<'_> {
         words::has(self.text, self.language, class)
     }
     fn also(&self) -> bool {
-        self.has("more") || self.chart.items.iter().any(|i| i.is("also"))
+        // "Too low" is no "too".
+        let remarks = self.places(&["remark"]);
+        let remarked = |item: &Item| {
+            remarks
+                .iter()
+                .any(|place| place.start <= item.from && item.to <= place.end)
+        };
+        let mut items = self.chart.items.iter();
+        self.has("more") || items.any(|i| i.is("also") && !remarked(i))
+    }
+    fn places(&self, classes: &[&str]) -> Vec<Range<usize>> {
+        let places = |class: &&str| words::places(self.text, self.language, class);
+        classes.iter().flat_map(places).collect()
+    }
+    /// Whether it says nothing besides these places, but that it is a change.
+    fn is_bare(&self, mut taken: Vec<Range<usize>>) -> bool {
+        taken.extend(self.places(&BARE));
+        words::words(self.text).iter().all(|(word, _)| {
+            taken
+                .iter()
+                .any(|place| place.start <= word.start && word.end <= place.end)
+        })
+    }
+    /// Whether it says nothing besides these places, but which part of a node has them: "the channel is now #ops".
+    fn names_part(&self, mut taken: Vec<Range<usize>>) -> bool {
+        const SMALL: [&str; 11] = [
+            "auxiliary",
+            "be",
+            "now",
+            "article",
+            "definite",
+            "to",
+            "group",
+            "goes",
+            "new",
+            "raise",
+            "exchange",
+        ];
+        taken.extend(self.places(&SMALL));
+        let parts = self.chart.items.iter().filter(|item| {
+            let noun = item.noun().is_some_and(|noun| is_part(&noun.concept));
+            noun || item.stops()
+        });
+        taken.extend(parts.map(|item| item.from..item.to));
+        self.is_bare(taken)
     }
     fn concepts(&self) -> Vec<&str> {
         let nouns = self.chart.items.iter().filter_map(Item::noun);
@@ -164,6 +227,12 @@ pub(super) fn read(patch: &mut Patch<'_>, text: &str, language: &str, kept: &[St
         return Read::Other;
     }
     let literals = literals(&clause, patch.workflow());
+    if literals.iter().all(|said| !said.at.is_empty()) {
+        match switched(patch, &clause, kept) {
+            Read::Other => {}
+            done => return done,
+        }
+    }
     if clause.also() || (!literals.is_empty() && clause.chart.items.iter().any(compares)) {
         return Read::Other;
     }
@@ -171,7 +240,7 @@ pub(super) fn read(patch: &mut Patch<'_>, text: &str, language: &str, kept: &[St
         return put(patch, &clause, &literals, kept);
     }
     if literals.is_empty() {
-        let readers: [Reader; 4] = [bound, waited, timed, switched];
+        let readers: [Reader; 4] = [bound, waited, timed, worded];
         for reader in readers {
             match reader(patch, &clause, kept) {
                 Read::Other => {}
@@ -190,8 +259,7 @@ fn literals<'t>(clause: &Clause<'t>, workflow: &Workflow) -> Vec<Said<'t>> {
             continue;
         };
         let before = clause.text.get(..item.from).unwrap_or_default().trim_end();
-        let of_group = words::places(before, clause.language, "group");
-        if kind == Kind::Number && !of_group.iter().any(|group| group.end == before.len()) {
+        if kind == Kind::Number && !is_of_group(before, clause.language) {
             continue;
         }
         let text = clause.text.get(item.from..item.to).unwrap_or_default();
@@ -221,11 +289,39 @@ fn literals<'t>(clause: &Clause<'t>, workflow: &Workflow) -> Vec<Said<'t>> {
         found.push(Said {
             kind,
             text,
+            place: item.from..item.to,
             at,
             old,
         });
     }
     found
+}
+
+/// "Chat 42", "the chat is 42", "a new chat, 42": whether the number behind this is that of a group.
+fn is_of_group(before: &str, language: &str) -> bool {
+    const BETWEEN: [&str; 7] = ["be", "to", "now", "article", "auxiliary", "goes", "step"];
+    let groups = words::places(before, language, "group")
+        .into_iter()
+        .map(|group| group.end);
+    // "The telegram is 42 now".
+    let items = chart(before, language).items;
+    let services = items
+        .iter()
+        .filter(|item| item.service().is_some_and(|s| s.is("chat")));
+    let ends = groups.chain(services.map(|item| item.to));
+    let Some(end) = ends.max() else {
+        return false;
+    };
+    let between = before.get(end..).unwrap_or_default();
+    let known: Vec<Range<usize>> = { BETWEEN.iter() }
+        .flat_map(|class| words::places(between, language, class))
+        .collect();
+    let said = words::words(between);
+    said.iter().all(|(word, _)| {
+        known
+            .iter()
+            .any(|place| place.start <= word.start && word.end <= place.end)
+    })
 }
 
 fn unquoted(text: &str) -> &str {
@@ -237,11 +333,37 @@ fn same(a: &str, b: &str) -> bool {
     fold(a.trim_start_matches('#')) == fold(b.trim_start_matches('#'))
 }
 
-/// The places of a workflow that can hold such a literal; `concepts`: of a quoted text only what one of these nouns means.
+/// The places of a workflow that can hold such a literal; `concepts`: of a quoted text only what one of these nouns means, by a part's
+/// name before a node's ("the subject of the mail").
 fn places(
     workflow: &Workflow,
     kind: Kind,
     concepts: Option<&[&str]>,
+    kept: &[String],
+) -> Vec<Place> {
+    let strict: fn(&Slot) -> &[&'static str] = |slot| &slot.concepts;
+    let alone: fn(&Slot) -> &[&'static str] = |slot| match slot.is_alone() {
+        true => &slot.concepts,
+        false => &[],
+    };
+    let own = concepts.map(|c| places_by(workflow, kind, Some((c, alone)), kept));
+    if let Some(own) = own.filter(|own| !own.is_empty()) {
+        return own;
+    }
+    let found = places_by(workflow, kind, concepts.map(|c| (c, strict)), kept);
+    match concepts.filter(|_| found.is_empty()) {
+        Some(concepts) => places_by(workflow, kind, Some((concepts, |slot| &slot.loose)), kept),
+        None => found,
+    }
+}
+
+/// Nouns, and which of them mean a slot.
+type Nouns<'c> = (&'c [&'c str], fn(&Slot) -> &[&'static str]);
+
+fn places_by(
+    workflow: &Workflow,
+    kind: Kind,
+    nouns: Option<Nouns<'_>>,
     kept: &[String],
 ) -> Vec<Place> {
     let mut found = Vec::new();
@@ -255,9 +377,9 @@ fn places(
             .iter()
             .filter(|s| s.literals.contains(&name_of(kind)))
         {
-            if let Some(concepts) = concepts
-                && kind == Kind::Quote
-                && !slot.concepts.iter().any(|c| concepts.contains(c))
+            if let Some((nouns, of)) = nouns
+                && (kind == Kind::Quote || slot.is_alone() || of(slot).is_empty())
+                && !of(slot).iter().any(|c| nouns.contains(c))
             {
                 continue;
             }
@@ -386,19 +508,33 @@ fn put_one(
     let concepts = clause.concepts();
     let mut fitting = places(patch.workflow(), new.kind, Some(concepts.as_slice()), kept);
     // "in #sales … it should say 'Hello'": the text of what posts there.
-    if fitting.is_empty() && new.kind == Kind::Quote && !known.is_empty() {
-        fitting = places(
-            patch.workflow(),
-            new.kind,
-            Some(["message"].as_slice()),
-            kept,
-        );
+    let says = !known.is_empty() || clause.has("says");
+    if fitting.is_empty() && new.kind == Kind::Quote && says {
+        fitting = places(patch.workflow(), new.kind, Some(&["text"]), kept);
     }
     for said in &known {
         fitting.retain(|place| said.at.contains(&place.node));
     }
     let nodes: Vec<String> = fitting.iter().map(|p| p.node.clone()).collect();
-    let meant = named::best(patch.workflow(), clause.text, &clause.chart, &nodes, 1);
+    let mut meant = named::best(patch.workflow(), clause.text, &clause.chart, &nodes, 1);
+    // "The message of the mail": of several the one behind "of".
+    if meant.len() > 1
+        && let Some(of) = clause
+            .places(&["owner"])
+            .into_iter()
+            .max_by_key(|of| of.end)
+        && let Some(owner) = clause.text.get(of.end..)
+    {
+        let owner = owner
+            .split([',', '«', '"', '\'', '“', '„'])
+            .next()
+            .unwrap_or(owner);
+        let items = chart(owner, clause.language);
+        let owners = named::best(patch.workflow(), owner, &items, &meant, 1);
+        if owners.len() == 1 {
+            meant = owners;
+        }
+    }
     if fitting.len() > 1 && !meant.is_empty() {
         fitting.retain(|place| meant.contains(&place.node));
     }
@@ -407,6 +543,8 @@ fn put_one(
         || clause.has("be")
         || !known.is_empty()
         || !meant.is_empty()
+        || clause.names_part(vec![new.place.clone()])
+        || (fitting.len() == 1 && clause.has("pronoun") && !clause.has("then"))
         || fitting.iter().any(|p| {
             p.holds
                 .iter()
@@ -449,10 +587,19 @@ fn host(url: &str) -> Option<&str> {
 /// "above 250", "150, not 100": the number that a condition compares with.
 fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     let times = spans(clause.text, clause.language);
+    // "36 hours" of a field that counts hours, "a limit of 5 days" are no times.
+    let all: Vec<String> = bounds(patch.workflow(), kept)
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
+    let compared = compared_words(patch.workflow(), &all, clause.text);
+    let is_bound = clause.has("bound") && of_type(patch.workflow(), "wait", kept).is_empty();
     let in_time = |item: &Item| {
-        times
-            .iter()
-            .any(|t| t.cost < 2 && t.from <= item.from && item.to <= t.to)
+        times.iter().any(|t| {
+            let counted = compared.iter().any(|c| t.from <= c.start && c.end <= t.to);
+            let whole = t.cost < 2 && t.from <= item.from && item.to <= t.to;
+            whole && !counted && !is_bound
+        })
     };
     let numbers: Vec<(usize, f64)> = (0..)
         .zip(&clause.chart.items)
@@ -471,11 +618,24 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
         .filter(|n| is_old(*n))
         .collect();
     let before = at.checked_sub(1).and_then(|i| clause.chart.items.get(i));
-    let compared =
-        before.is_some_and(|i| ["more", "less"].iter().any(|c| i.is(c)) && !i.tells("or"));
-    if old.is_empty() && !compared && !is_bare(clause, *at) {
-        return Read::Other;
-    }
+    let signed =
+        |item: &Item, sign: char| item.shape() == Some(Kind::Sign) && item.text.starts_with(sign);
+    let upward = before.filter(|i| !i.tells("or")).and_then(|i| {
+        match (
+            i.is("more") || signed(i, '>'),
+            i.is("less") || signed(i, '<'),
+        ) {
+            (true, false) => Some(true),
+            (false, true) => Some(false),
+            _ => None,
+        }
+    });
+    let compared = upward.is_some();
+    let figures: Vec<Range<usize>> = numbers
+        .iter()
+        .filter_map(|(at, _)| clause.chart.items.get(*at))
+        .map(|item| item.from..item.to)
+        .collect();
     let mut fitting: Vec<String> = bounds
         .iter()
         .filter(|(_, bound)| old.is_empty() || old.contains(bound))
@@ -484,6 +644,34 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     let meant = named::best(patch.workflow(), clause.text, &clause.chart, &fitting, 1);
     if fitting.len() > 1 && !meant.is_empty() {
         fitting = meant;
+    }
+    // "Raise the limit to 300", "the number of signups should be 25": the bound is named, and nothing else is.
+    let named = || {
+        let mut known = clause.places(&["bound", "raise", "be", "now", "unit"]);
+        known.extend(clause.places(&BARE));
+        known.extend(compared_words(patch.workflow(), &fitting, clause.text));
+        if clause.has("bound") {
+            known.extend(words_behind(patch.workflow(), &fitting, clause.text));
+        }
+        let also = known.len();
+        known.extend(figures.iter().cloned());
+        also > 0
+            && !named::says_more(
+                patch.workflow(),
+                &fitting,
+                clause.text,
+                clause.language,
+                known,
+            )
+    };
+    if old.is_empty() && !compared && !clause.is_bare(figures.clone()) && !named() {
+        return Read::Other;
+    }
+    // "Under 18" where more than 18 is asked for is another question.
+    if let (Some(upward), [node]) = (upward, fitting.as_slice())
+        && asks_upward(patch.workflow(), node).is_some_and(|asks| asks != upward)
+    {
+        return Read::Other;
     }
     match fitting.as_slice() {
         [] => Read::Other,
@@ -495,23 +683,91 @@ fn bound(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     }
 }
 
-/// "Make it 400": whether a clause says nothing besides its number.
-fn is_bare(clause: &Clause<'_>, number: usize) -> bool {
-    let Some(number) = clause.chart.items.get(number) else {
-        return false;
-    };
-    let classes = ["bare", "filler", "instead", "better", "pronoun"];
-    let places = classes
-        .iter()
-        .flat_map(|class| words::places(clause.text, clause.language, class));
-    let taken: Vec<Range<usize>> = places
-        .chain(std::iter::once(number.from..number.to))
+/// Where a text has words of the names of what these nodes lead to: "the approval limit".
+fn words_behind(workflow: &Workflow, nodes: &[String], text: &str) -> Vec<Range<usize>> {
+    let edges = workflow.edges();
+    let behind = edges.filter(|(from, ..)| nodes.iter().any(|name| name == from));
+    let names: Vec<String> = behind
+        .flat_map(|(_, _, _, link)| words::words(&link.node))
+        .map(|(_, word)| word)
         .collect();
-    words::words(clause.text).iter().all(|(word, _)| {
-        taken
+    let said = words::words(text).into_iter();
+    let own = said.filter(|(_, word)| names.iter().any(|name| named::alike(name, word)));
+    own.map(|(place, _)| place).collect()
+}
+
+/// Where a text has words of what these nodes compare.
+fn compared_words(workflow: &Workflow, nodes: &[String], text: &str) -> Vec<Range<usize>> {
+    let mut fields: Vec<String> = Vec::new();
+    for node in nodes.iter().filter_map(|name| workflow.node_by_name(name)) {
+        let list = node
+            .parameters()
+            .and_then(|p| p.get("conditions")?.get("conditions"));
+        let lefts = list.and_then(Value::as_array).into_iter().flatten();
+        let lefts = lefts.filter_map(|c| c.get("leftValue")?.as_str());
+        fields.extend(lefts.flat_map(words::words).map(|(_, word)| word));
+    }
+    let said = words::words(text).into_iter();
+    let own = said.filter(|(_, word)| fields.iter().any(|field| named::alike(field, word)));
+    own.map(|(place, _)| place).collect()
+}
+
+/// "No, Austria", "rather: order": the one text that a condition compares with.
+fn worded(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
+    const MOST: usize = 2;
+    let signs = clause.places(&BARE);
+    let is_sign = |item: &&Item| {
+        signs
             .iter()
-            .any(|place| place.start <= word.start && word.end <= place.end)
+            .any(|place| place.start <= item.from && item.to <= place.end)
+    };
+    let items = clause.chart.items.iter().filter(|item| !item.stops());
+    let said: Vec<&Item> = items.filter(|item| !is_sign(item)).collect();
+    let is_name = |item: &&Item| {
+        item.capital && item.service().is_none() && matches!(item.shape(), None | Some(Kind::Word))
+    };
+    let corrects = clause.has("correct") || clause.has("better");
+    let (Some(first), Some(last)) = (said.first(), said.last()) else {
+        return Read::Other;
+    };
+    if !corrects || said.len() > MOST || !said.iter().all(is_name) {
+        return Read::Other;
+    }
+    let new = clause.text.get(first.from..last.to).unwrap_or_default();
+    let texts = |node: &agentctl_n8n::Node| {
+        let list = node.parameters()?.get("conditions")?.get("conditions")?;
+        let [only] = list.as_array()?.as_slice() else {
+            return None;
+        };
+        let held = only.get("rightValue")?.as_str()?;
+        (!held.is_empty() && held.parse::<f64>().is_err()).then(|| node.name().to_owned())
+    };
+    let found: Vec<String> = patch.workflow().nodes.iter().filter_map(texts).collect();
+    let [name] = found.as_slice() else {
+        return Read::Other;
+    };
+    if kept.contains(name) {
+        return Read::Other;
+    }
+    edit(patch, name, |params| {
+        let value = params.get_mut("conditions");
+        let value = value.and_then(|c| c.pointer_mut("/conditions/0/rightValue"));
+        if let Some(value) = value {
+            *value = json!(new);
+        }
     })
+}
+
+/// Whether the one condition of a node asks for more than its number; None: it asks for neither more nor less.
+fn asks_upward(workflow: &Workflow, node: &str) -> Option<bool> {
+    let list = workflow.node_by_name(node)?.parameters()?;
+    let list = list.get("conditions")?.get("conditions")?.as_array()?;
+    let [only] = list.as_slice() else { return None };
+    match only.get("operator")?.get("operation")?.as_str()? {
+        "gt" | "gte" => Some(true),
+        "lt" | "lte" => Some(false),
+        _ => None,
+    }
 }
 
 /// The nodes that compare with one number, and the number.
@@ -540,9 +796,21 @@ fn bounds(workflow: &Workflow, kept: &[String]) -> Vec<(String, f64)> {
 fn new_times(clause: &Clause<'_>) -> Vec<TimeSpan> {
     let mut times = spans(clause.text, clause.language);
     times.retain(|time| time.cost < 2);
+    // "06:00 -> 05:30": the second is the new one.
+    if let [old, new] = times.as_slice() {
+        let between = clause.text.get(old.to..new.from).unwrap_or_default().trim();
+        if ["->", "→", "=>", "-->"].contains(&between) {
+            times.remove(0);
+        }
+    }
     for of in words::places(clause.text, clause.language, "of") {
+        let behind = clause.text.get(of.end..).unwrap_or_default();
+        // "At 9, not 8": a number alone is the old time.
+        let last = behind.trim().rsplit(' ').next().unwrap_or_default();
+        let number = !last.is_empty() && last.chars().all(|c| c.is_ascii_digit());
         match times.iter().position(|time| time.from >= of.end) {
             Some(old) => drop(times.remove(old)),
+            None if number => {}
             None => return Vec::new(),
         }
     }
@@ -568,6 +836,7 @@ fn waited(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
         .any(|v| v.calls("WAIT"));
     let times = new_times(clause);
     let better = clause.has("better") && clause.chart.items.iter().all(|i| i.verb().is_none());
+    let better = better || clause.is_bare(times.iter().map(|time| time.from..time.to).collect());
     let (
         true,
         [
@@ -587,12 +856,7 @@ fn waited(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
             false => Read::Which(clause.text.to_owned(), nodes),
         };
     };
-    let (amount, unit) = match *seconds {
-        s if s % 86_400 == 0 => (s / 86_400, "days"),
-        s if s % 3_600 == 0 => (s / 3_600, "hours"),
-        s if s % 60 == 0 => (s / 60, "minutes"),
-        s => (s, "seconds"),
-    };
+    let (amount, unit) = value::as_said(*seconds, clause.text);
     edit(patch, name, |params| {
         params.insert("amount".into(), json!(amount));
         params.insert("unit".into(), json!(unit));
@@ -613,8 +877,10 @@ fn edit(
 
 /// "at 7:30", "weekdays only", "every hour": the one schedule that there is.
 fn timed(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
-    // "Subject: Weekly revenue" says a text.
-    if clause.text.contains(": ") {
+    // "Subject: Weekly revenue" says a text; "the time: 7:30" does not.
+    let head = clause.text.split_once(": ").map_or("", |(head, _)| head);
+    let items = chart(head, clause.language).items;
+    if { items.iter().filter_map(Item::noun) }.any(|noun| is_part(&noun.concept)) {
         return Read::Other;
     }
     let names_a_service = clause.chart.items.iter().any(|i| i.service().is_some());
@@ -750,7 +1016,8 @@ fn at(patch: &mut Patch<'_>, name: &str, rule: Option<Value>, hour: u32, minute:
 
 /// A step that goes, or stays and does nothing for now.
 fn switched(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
-    let (off, on, gone) = (clause.has("off"), clause.has("on"), clause.has("gone"));
+    let (off, on) = (clause.has("off"), clause.has("on"));
+    let gone = clause.has("gone") || clause.has("stop");
     if !off && !on && !gone {
         return Read::Other;
     }
@@ -758,29 +1025,58 @@ fn switched(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read
     if clause.chart.items.iter().any(|i| i.is("and") || i.is("or")) {
         return Read::Other;
     }
-    let says_more = clause
-        .chart
-        .items
-        .iter()
-        .any(|i| matches!(i.shape(), Some(Kind::Number | Kind::Clock)));
-    if says_more || !spans(clause.text, clause.language).is_empty() {
+    let counts = |i: &Item| matches!(i.shape(), Some(Kind::Number | Kind::Clock));
+    let numbered = order::numbered(patch.workflow(), clause.text, clause.language);
+    let is_nth = |i: &Item| {
+        numbered
+            .as_ref()
+            .is_some_and(|(_, place)| place.start == i.from)
+    };
+    if clause.chart.items.iter().any(|i| counts(i) && !is_nth(i))
+        || !spans(clause.text, clause.language).is_empty()
+    {
         return Read::Other;
     }
-    let all = patch.workflow().nodes.iter().filter(|n| !n.is_sticky());
-    let all: Vec<String> = all
-        .map(|n| n.name().to_owned())
-        .filter(|n| !kept.contains(n))
-        .collect();
-    let mut meant = named::best(patch.workflow(), clause.text, &clause.chart, &all, STEP);
-    if meant.is_empty() && gone {
-        let by_kind = super::mention::all(patch.workflow(), clause.text);
-        meant.extend(by_kind.into_iter().filter(|name| all.contains(name)));
+    // What is done no more is a step; orders that go are none.
+    let least = if gone && !clause.has("stop") { STEP } else { 1 };
+    let mut meant = named::meant(patch.workflow(), clause.text, clause.language, least);
+    meant.retain(|name| !kept.contains(name));
+    // "And on again": the one that is off.
+    if meant.is_empty() && on {
+        let nodes = patch.workflow().nodes.iter();
+        let is_off = |node: &&agentctl_n8n::Node| node.map().get("disabled") == Some(&json!(true));
+        let disabled: Vec<String> = nodes.filter(is_off).map(|n| n.name().to_owned()).collect();
+        meant.extend(<[String; 1]>::try_from(disabled).into_iter().flatten());
+    }
+    let mut known = clause.places(&["off", "on", "gone"]);
+    known.extend(numbered.into_iter().map(|(_, place)| place));
+    // "Stop telling sales": what is done no more is no more said of it.
+    if clause.has("stop") {
+        known.extend(clause.places(&["stop"]));
+        let verbs = clause
+            .chart
+            .items
+            .iter()
+            .filter(|item| item.verb().is_some());
+        known.extend(verbs.map(|item| item.from..item.to));
+    }
+    let whole = meant
+        .iter()
+        .any(|name| wire::names(patch.workflow(), clause.text, name));
+    if meant.is_empty()
+        || !whole
+            && named::says_more(
+                patch.workflow(),
+                &meant,
+                clause.text,
+                clause.language,
+                known,
+            )
+    {
+        return Read::Other;
     }
     let [name] = meant.as_slice() else {
-        return match meant.is_empty() {
-            true => Read::Other,
-            false => Read::Which(clause.text.to_owned(), meant),
-        };
+        return Read::Which(clause.text.to_owned(), meant);
     };
     if off || on {
         let Some(node) = patch.workflow_mut().node_by_name_mut(name) else {

@@ -4,7 +4,7 @@ use super::insert::steps_of;
 use super::mention;
 use crate::compile::existing::Patch;
 use crate::lexicon::{has, rx};
-use crate::plan::{Arg, Does, Role, Step, Val};
+use crate::plan::{Arg, Does, Role, Step, Val, Verb};
 
 /// The node whose data a new branch reads: the last one before the first acting end.
 pub(super) fn source_of(patch: &Patch<'_>) -> Option<String> {
@@ -74,9 +74,16 @@ pub(super) fn placed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bo
 }
 
 /// Steps right behind a node, or right before it.
-fn beside(patch: &mut Patch<'_>, anchor: &str, work: &str, behind: bool, kept: &[String]) -> bool {
+pub(super) fn beside(
+    patch: &mut Patch<'_>,
+    anchor: &str,
+    work: &str,
+    behind: bool,
+    kept: &[String],
+) -> bool {
     let mut steps = steps_of(work);
-    if steps.is_empty() {
+    // A step that is there already is put, and no new one.
+    if steps.is_empty() || !super::wire::all_named(patch.workflow(), work).is_empty() {
         return false;
     }
     answer_columns(patch, anchor, work, &mut steps);
@@ -216,21 +223,99 @@ fn answer_columns(patch: &Patch<'_>, anchor: &str, work: &str, steps: &mut [Step
     }
 }
 
+/// "Make the Slack message say X": of a service that has its node, where nothing says that it is one more, nor to where.
+pub(super) fn is_there(patch: &Patch<'_>, clause: &str, language: &str) -> bool {
+    let chart = crate::chart::chart(clause, language);
+    let used = |service: &crate::lexicon::ServiceEntry| {
+        let nodes = patch.workflow().nodes.iter();
+        { nodes }.any(|node| service.actions.iter().any(|t| t == node.node_type()))
+    };
+    let there = chart
+        .items
+        .iter()
+        .filter_map(crate::chart::Item::service)
+        .any(used);
+    // "Write into the mail: …": a thing with its article, which a node works on.
+    let definite = super::words::places(clause, language, "definite");
+    let by_kind = chart.items.iter().any(|item| {
+        let said = clause.get(item.from..item.to).unwrap_or_default();
+        let known = definite.iter().any(|place| place.end + 1 == item.from);
+        known && item.noun().is_some() && !mention::all(patch.workflow(), said).is_empty()
+    });
+    let elsewhere = |item: &crate::chart::Item| {
+        use crate::spot::Kind;
+        matches!(
+            item.shape(),
+            Some(Kind::Channel | Kind::Mail | Kind::Phone | Kind::Url)
+        )
+    };
+    let more = super::slot::adds(clause, language) || super::words::has(clause, language, "then");
+    (there || by_kind) && !more && !chart.items.iter().any(elsewhere)
+}
+
+/// "Slack #incidents too": something more, of a service that is not there yet.
+fn also(patch: &Patch<'_>, clause: &str) -> bool {
+    let language = super::said::spoken(clause);
+    const OTHER: [&str; 8] = [
+        "gone", "stop", "off", "on", "of", "instead", "exchange", "unlink",
+    ];
+    if OTHER
+        .iter()
+        .any(|class| super::words::has(clause, language, class))
+    {
+        return false;
+    }
+    let chart = crate::chart::chart(clause, language);
+    let mut services = chart.items.iter().filter_map(crate::chart::Item::service);
+    let is_new = services.any(|s| {
+        !patch
+            .workflow()
+            .nodes
+            .iter()
+            .any(|n| s.has_node(n.node_type()))
+    });
+    let verb = chart
+        .items
+        .iter()
+        .find(|i| i.verb().is_some() || i.noun().is_some());
+    // "Boss@x.example should get a mail too": where nothing mails yet.
+    let mails = chart
+        .items
+        .iter()
+        .any(|i| i.shape() == Some(crate::spot::Kind::Mail));
+    let is_new = is_new || mails && mention::all(patch.workflow(), "mail").is_empty();
+    is_new && (super::slot::adds(clause, language) || verb.is_some_and(|i| i.verb().is_some()))
+}
+
 /// A new step at the end.
 pub(super) fn appended(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) -> bool {
-    if has(INSTEAD, clause) {
+    let language = super::said::spoken(clause);
+    if has(INSTEAD, clause) || super::words::has(clause, language, "between") {
         return false;
     }
     let asks = has(
         r"^\W*(?:please\s+|bitte\s+|also\s+|additionally,?\s+|then\s+|zusätzlich\s+|außerdem\s+|por favor\s+|también\s+)*(?:also|add|insert|send|post|notify|tell|write|save|store|append|log|create|let|make|additionally|at the end|finally|füg\w*|ergänz\w*|send\w*|schick\w*|poste\w*|schreib\w*|speicher\w*|informier\w*|benachrichtig\w*|añade|agrega|envía|manda|guarda|avisa|ajoute|envoie|écris|enregistre|préviens)\b",
         clause,
     );
-    if !asks {
+    if !asks && !also(patch, clause) {
         return false;
     }
     let text = rx(r"^\W*(?:also|additionally,?|at the end,?|finally,?|zusätzlich|außerdem|am ende|también|al final|aussi|à la fin)\s+").replace(clause, "").into_owned();
     let steps = steps_of(&text);
-    if steps.is_empty() {
+    // A place that is said is none at the end.
+    let elsewhere = super::place::says(patch.workflow(), clause, language);
+    // "Get it on Slack too" is no look into the channel.
+    let looks = |step: &Step| {
+        matches!(
+            &step.does,
+            Does::Service {
+                verb: Verb::Get | Verb::GetMany | Verb::Search,
+                ..
+            }
+        )
+    };
+    let looks = steps.iter().any(looks) && super::slot::adds(clause, language);
+    if steps.is_empty() || looks || elsewhere || is_there(patch, clause, language) {
         return false;
     }
     let ends = mention::ends(patch.workflow());

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::mention;
+use super::{mention, said};
 use crate::compile::existing::Patch;
 use crate::compile::words::{alike, fold, words};
 use crate::compile::{place, schedule};
@@ -47,7 +47,7 @@ fn swap(clause: &str) -> Option<Swap> {
             r"(?i)\b(?:from|von|de|desde)\s+({TOKEN})\s+(?:to|into|auf|zu|nach|a|à|en)\s+({TOKEN})"
         ),
         format!(
-            r"(?i)\b(?:replace|swap|exchange|ersetz\w*|tausch\w*|reemplaza|sustituye|cambia|remplace)\s+(?:the\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?(?:\w+\s+){{0,2}}?({TOKEN})\s+(?:by|with|for|to|durch|mit|gegen|por|con|par|avec)\s+({TOKEN})"
+            r"(?i)\b(?:replace|swap|exchange|change|switch|ersetz\w*|tausch\w*|ändere?|reemplaza|sustituye|cambia|remplace|change)\s+(?:the\s+|den\s+|die\s+|das\s+|el\s+|la\s+|le\s+)?(?:\w+\s+){{0,2}}?({TOKEN})\s+(?:by|with|for|to|durch|mit|gegen|zu|in|auf|por|con|a|par|avec|en)\s+({TOKEN})\W*$"
         ),
         format!(r"(?i)({TOKEN})\s*(?:→|->|=>)\s*({TOKEN})"),
         format!(
@@ -75,27 +75,47 @@ fn swap(clause: &str) -> Option<Swap> {
         }
     }
     let set = format!(
-        r"(?i)\b(?:to|be|=|is|auf|zu|nach|an|in|into|a|en|à|sur|with|mit|use|only)\s+(?:the\s+)?(?:\w+\s+)?({TOKEN})\s*(?:\w+)?$"
+        r"(?i)\b(?:to|be|=|is|auf|zu|nach|an|in|into|a|en|à|sur|with|mit|use|only)\s+(?:the\s+)?(?:\w+\s+)?({TOKEN})\s*(\w+)?$"
     );
     let c = rx(&set).captures(clause)?;
+    let (new, behind) = (c.get(1)?.as_str(), c.get(2).map(|m| m.as_str()));
+    // "at path orders": what stands last is the value of the word before it.
+    let names = SLOTS.iter().any(|(pattern, _)| has(pattern, new));
+    let word = new.chars().all(char::is_alphabetic);
+    if behind.is_some() && word && !names {
+        return None; // more is said than one word
+    }
     Some(Swap {
         old: None,
-        new: unquote(c.get(1)?.as_str()),
+        new: unquote(behind.filter(|_| names).unwrap_or(new)),
     })
 }
 
 /// "rename X to Y".
 pub(super) fn rename(workflow: &Workflow, clause: &str, ops: &mut Vec<EditOp>) -> bool {
     let pattern = String::from(
-        r"(?i)\b(?:rename|call|benenne|nenne|renombra|renomme)\s+(.+?)\s+(?:to|as|into|in|zu|um in|a|como|en)\s+(.+?)(?:\s+um)?$",
+        r"(?i)\b(?:rename|call|(?:be)?nennen?(?: sie)?|renombr\w+|renomm\w+)\s+(.+?)\s+(?:to|as|into|in|zu|um in|a|como|en)\s+(.+?)(?:\s+um)?$",
     );
     let Some(c) = rx(&pattern).captures(clause) else {
         return false;
     };
-    let (what, name) = (
+    let (mut what, mut name) = (
         c.get(1).map_or("", |m| m.as_str()),
         unquote(c.get(2).map_or("", |m| m.as_str())),
     );
+    // "Rename Yell in dev to Alert": the "in" of a name is no "in".
+    let behind = rx(r"(?i)^\W*(?:to|as|into|in|zu|um in|a|como|en)\s+(.+?)(?:\s+um)?$");
+    let whole = super::wire::all_named(workflow, clause);
+    let place =
+        { whole.first() }.and_then(|one| super::wire::places(clause, one).into_iter().next());
+    if let Some(place) = place
+        && let Some(named) = clause
+            .get(place.end..)
+            .and_then(|rest| behind.captures(rest))
+    {
+        what = clause.get(place).unwrap_or_default();
+        name = unquote(named.get(1).map_or("", |m| m.as_str()));
+    }
     if name.is_empty() {
         return false;
     }
@@ -111,6 +131,34 @@ pub(super) fn rename(workflow: &Workflow, clause: &str, ops: &mut Vec<EditOp>) -
             true
         }
         None => false,
+    }
+}
+
+/// "Call the slack step Ping": behind the verb a node, and behind that its new name.
+pub(super) fn called(workflow: &Workflow, clause: &str, ops: &mut Vec<EditOp>) -> bool {
+    let language = said::spoken(clause);
+    let Some(verb) = super::words::places(clause, language, "call")
+        .into_iter()
+        .next()
+    else {
+        return false;
+    };
+    let rest = clause.get(verb.end..).unwrap_or_default();
+    let words = super::words::words(rest);
+    let cut = words.iter().rev().skip(1).find_map(|(place, _)| {
+        let what = rest.get(..place.end)?;
+        let meant = super::named::meant(workflow, what, language, 1);
+        let more = super::named::says_more(workflow, &meant, what, language, Vec::new());
+        let [node] = <[String; 1]>::try_from(meant).ok().filter(|_| !more)?;
+        let name = rest.get(place.end..)?.trim();
+        Some((node, unquote(name.strip_suffix(" um").unwrap_or(name))))
+    });
+    match cut {
+        Some((node, name)) if verb.start == 0 && name.chars().any(char::is_uppercase) => {
+            ops.push(EditOp::RenameNode { node, name });
+            true
+        }
+        _ => false,
     }
 }
 
@@ -410,12 +458,7 @@ pub(super) fn waited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bo
     let Some(name) = waits.first().cloned() else {
         return false;
     };
-    let (amount, unit) = match seconds {
-        s if s % 86_400 == 0 => (s / 86_400, "days"),
-        s if s % 3_600 == 0 => (s / 3_600, "hours"),
-        s if s % 60 == 0 => (s / 60, "minutes"),
-        s => (s, "seconds"),
-    };
+    let (amount, unit) = as_said(seconds, clause);
     if let Some(node) = patch.workflow_mut().node_by_name_mut(&name) {
         node.edit_parameters(|p| {
             p.insert("amount".into(), json!(amount));
@@ -423,6 +466,26 @@ pub(super) fn waited(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bo
         });
     }
     true
+}
+
+/// A duration in the unit that gives a number of the text ("90 minutes", "48 hours"), else in the largest that has no rest.
+pub(super) fn as_said(seconds: u64, text: &str) -> (u64, &'static str) {
+    const UNITS: [(u64, &str); 4] = [
+        (86_400, "days"),
+        (3_600, "hours"),
+        (60, "minutes"),
+        (1, "seconds"),
+    ];
+    let numbers: Vec<u64> = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    let whole = UNITS
+        .iter()
+        .filter(|(unit, _)| seconds.is_multiple_of(*unit));
+    let whole: Vec<(u64, &str)> = whole.map(|(unit, name)| (seconds / unit, *name)).collect();
+    let said = whole.iter().find(|(amount, _)| numbers.contains(amount));
+    *said.or(whole.first()).unwrap_or(&(seconds, "seconds"))
 }
 
 /// Leaves of a value that hold a text: the pointer and whether it is the whole leaf.
@@ -455,7 +518,10 @@ fn leaves(value: &Value, at: &str, find: &str, out: &mut Vec<(String, bool)>) {
                 out.push((at.to_owned(), false));
             }
         }
-        Value::Number(n) if n.to_string() == find => out.push((at.to_owned(), true)),
+        // Which version of its conditions a node has is no value of the user's.
+        Value::Number(n) if n.to_string() == find && !at.ends_with("/options/version") => {
+            out.push((at.to_owned(), true))
+        }
         _ => {}
     }
 }
@@ -753,6 +819,15 @@ fn set_to(patch: &mut Patch<'_>, clause: &str, new: &str, kept: &[String]) -> bo
         if *slots == ["conditions"] {
             return set_condition(patch, &chosen.0, new);
         }
+        // One word is hardly what a text with fields in it becomes.
+        let params = patch
+            .workflow()
+            .node_by_name(&chosen.0)
+            .and_then(|n| n.parameters());
+        let before = params.and_then(|params| params.get(chosen.1));
+        if before.is_some_and(place::is_expression) && chosen.1 == "text" && !new.contains(' ') {
+            return false;
+        }
         return put(patch, &chosen.0, chosen.1, new);
     }
     false
@@ -844,7 +919,11 @@ pub(super) fn put(patch: &mut Patch<'_>, name: &str, slot: &str, new: &str) -> b
             }
             _ => json!(new),
         };
-        if place::is_expression(&before) && last == "text" && !new.contains(' ') {
+        // A text of several words is no place of a number.
+        let prose = before
+            .as_str()
+            .is_some_and(|text| text.contains(' ') && !super::slot::is_open(text));
+        if prose && new.parse::<f64>().is_ok() {
             return false;
         }
         level.insert(last.to_owned(), after);

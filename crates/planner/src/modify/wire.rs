@@ -56,6 +56,29 @@ pub(super) fn all_named(workflow: &Workflow, text: &str) -> Vec<String> {
     said(workflow, text).into_iter().map(|s| s.node).collect()
 }
 
+/// The same text with blanks where it names nodes by their whole names, written as they are.
+pub(super) fn without_names(workflow: &Workflow, text: &str) -> String {
+    let mut plain = text.to_owned();
+    for said in said(workflow, text) {
+        let written = text.get(said.from..said.to).unwrap_or_default();
+        if !said.node.contains(written) {
+            continue;
+        }
+        plain.replace_range(said.from..said.to, &" ".repeat(said.to - said.from));
+    }
+    plain
+}
+
+/// Where a text has a name word for word.
+pub(super) fn places(text: &str, name: &str) -> Vec<std::ops::Range<usize>> {
+    let (text, name) = (words(text), words(name));
+    let found = text.windows(name.len().max(1)).filter(|places| {
+        !name.is_empty() && places.iter().zip(&name).all(|((_, a), (_, b))| a == b)
+    });
+    let ends = found.filter_map(|places| Some(places.first()?.0.start..places.last()?.0.end));
+    ends.collect()
+}
+
 /// Whether a text names this node by its whole name.
 pub(super) fn names(workflow: &Workflow, text: &str, node: &str) -> bool {
     said(workflow, text).iter().any(|said| said.node == node)
@@ -239,7 +262,7 @@ fn main_edges(workflow: &Workflow) -> Vec<(String, u32, String, u32)> {
 }
 
 /// A node is put behind (or before) another one, between it and its neighbours.
-fn moved(workflow: &mut Workflow, node: &str, by: &str, behind: bool) {
+pub(super) fn moved(workflow: &mut Workflow, node: &str, by: &str, behind: bool) {
     lift(workflow, node);
     let edges = main_edges(workflow);
     if behind {

@@ -7,7 +7,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// The most words that stand for a `~` of a form.
-const LONGEST_GAP: usize = 4;
+const LONGEST_GAP: usize = 6;
+/// A shorter form has too many neighbours.
+const SHORTEST: usize = 5;
 
 pub(super) const TABLES: [(&str, Table); 4] = by_language!("change.tsv", 2, "../../");
 /// What is no change by itself, but says how a clause is made.
@@ -41,6 +43,13 @@ fn classes(language: &str) -> &'static [Class] {
 fn of_clauses(language: &str) -> &'static [Class] {
     static ALL: Tables = LazyLock::new(|| read(&CLAUSES));
     of_language(&ALL, language)
+}
+
+/// The form of a class that its row names first.
+pub(super) fn first_form(language: &str, class: &str) -> Option<String> {
+    let mut all = classes(language).iter().chain(of_clauses(language));
+    let (_, forms) = all.find(|(name, _)| *name == class)?;
+    Some(forms.first()?.join(" "))
 }
 
 fn parts(form: &str) -> Vec<String> {
@@ -84,11 +93,73 @@ pub(super) fn places(text: &str, language: &str, class: &str) -> Vec<Range<usize
     found
 }
 
+/// The same text with blanks where something is given word for word: a quote, an address.
+pub(super) fn without_literals(text: &str, language: &str) -> String {
+    let mut plain = text.to_owned();
+    for item in crate::chart::chart(text, language)
+        .items
+        .iter()
+        .filter(|i| i.literal())
+    {
+        plain.replace_range(item.from..item.to, &" ".repeat(item.to - item.from));
+    }
+    plain
+}
+
 /// Where any word of changes stands in a text: each place, in bytes.
 pub(crate) fn of_changes(text: &str, language: &str) -> Vec<Range<usize>> {
     let all = classes(language).iter();
     all.flat_map(|(class, _)| places(text, language, class))
         .collect()
+}
+
+/// The forms of one word, stems with their mark.
+fn single(language: &str) -> impl Iterator<Item = &'static str> {
+    let all = classes(language).iter().chain(of_clauses(language));
+    let forms = all.flat_map(|(_, forms)| forms);
+    forms.filter_map(|form| match form.as_slice() {
+        [one] => Some(one.as_str()),
+        _ => None,
+    })
+}
+
+/// Whether a folded word is one of a class.
+pub(super) fn is_known(word: &str, language: &str) -> bool {
+    single(language).any(|form| match form.strip_suffix('*') {
+        Some(stem) => word.starts_with(stem),
+        None => word == form,
+    })
+}
+
+/// The word of a class that a folded word misses by one letter, or by two that changed places.
+pub(super) fn nearest(word: &str, language: &str) -> Option<String> {
+    let near = |a: &str, b: &str| strsim::osa_distance(a, b) <= 1;
+    single(language).find_map(|form| {
+        let stem = form.trim_end_matches('*');
+        let length = stem.chars().count();
+        if length < SHORTEST {
+            return None;
+        }
+        let ending: String = word.chars().skip(length).collect();
+        let begin: String = word.chars().take(length).collect();
+        match stem.len() == form.len() {
+            true => near(stem, word).then(|| stem.to_owned()),
+            false => near(stem, &begin).then(|| format!("{stem}{ending}")),
+        }
+    })
+}
+
+/// How many words of a text stand in a language's tables of changes.
+pub(super) fn known(text: &str, language: &str) -> usize {
+    let all = classes(language).iter().chain(of_clauses(language));
+    let said: Vec<Range<usize>> = all
+        .flat_map(|(name, _)| places(text, language, name))
+        .collect();
+    let covered = |(at, _): &&(Range<usize>, String)| {
+        let mut said = said.iter();
+        said.any(|place| place.start <= at.start && at.end <= place.end)
+    };
+    words(text).iter().filter(covered).count()
 }
 
 pub(super) fn has(text: &str, language: &str, class: &str) -> bool {
@@ -100,24 +171,6 @@ pub(super) fn begins(text: &str, language: &str, class: &str) -> bool {
     let first = words(text).first().map(|(range, _)| range.start);
     let places = places(text, language, class);
     places.iter().any(|place| Some(place.start) == first)
-}
-
-/// Of these languages the one whose words of changes a text has most of, else of whose clauses; the first where none has more.
-pub(super) fn most_of(text: &str, among: &[&'static str]) -> Option<&'static str> {
-    let count = |language: &str, of: &'static [Class]| {
-        let found = of
-            .iter()
-            .map(|(class, _)| places(text, language, class).len());
-        found.sum::<usize>()
-    };
-    let most = |of: fn(&str) -> &'static [Class]| {
-        let counted = among.iter().rev().map(|l| (count(l, of(l)), *l));
-        let (found, language) = counted.max_by_key(|(found, _)| *found)?;
-        (found > 0).then_some(language)
-    };
-    most(classes)
-        .or_else(|| most(of_clauses))
-        .or_else(|| among.first().copied())
 }
 
 /// Whether a text is nothing but one form of a class.

@@ -1,6 +1,6 @@
 //! What a conversation about a workflow is told: what was done, what a node does, what is asked back. Facts of the document only.
 
-use super::super::modify::{is_said, meant as meant_nodes, spoken};
+use super::super::modify::{begins, counted, is_said, meant as meant_nodes, spoken};
 use super::super::roles::{Move, text};
 use super::{Meant, document, meant, only_talks};
 use agentctl_n8n::catalog::Catalog;
@@ -12,9 +12,6 @@ use serde_json::{Map, Value, json};
 const LONGEST: usize = 120;
 const MOST: usize = 12;
 
-/// The classes of words that count steps, from the first on; and the last one.
-const NTH: [&str; 5] = ["nth1", "nth2", "nth3", "nth4", "nth5"];
-const LAST: &str = "nth-last";
 /// Values that say how another one is compared or written, and not what is done.
 const MEANS: [&str; 9] = [
     "id",
@@ -115,6 +112,23 @@ fn texts(language: &str) -> [&'static str; 7] {
     }
 }
 
+/// Why a change is not made, and what is asked about it.
+pub(super) fn would_break(errors: &[String], language: &str) -> String {
+    let errors = errors.join("; ");
+    match language {
+        "de" => format!(
+            "Nicht gemacht, denn danach hätte der Workflow einen Fehler: {errors}. Wie soll es stattdessen sein?"
+        ),
+        "es" => format!("No se hizo, porque el flujo tendría un error: {errors}. ¿Cómo debe ser?"),
+        "fr" => format!(
+            "Pas fait, car le workflow aurait une erreur : {errors}. Comment doit-il être ?"
+        ),
+        _ => format!(
+            "Not done, because the workflow would have an error: {errors}. How should it be instead?"
+        ),
+    }
+}
+
 pub(super) fn not_understood(language: &str) -> &'static str {
     let [_, _, _, not_understood, ..] = texts(language);
     not_understood
@@ -129,12 +143,14 @@ pub(crate) fn respond(input: &Map<String, Value>, catalog: &Catalog) -> Result<M
     let log: Vec<&Value> = log.into_iter().flatten().collect();
     let reply = match (log.is_empty(), &workflow) {
         (false, workflow) => done(&log, changes(input), workflow.as_ref(), language, catalog),
-        (true, Some(workflow)) if only_talks(message, language) => {
+        (true, Some(workflow)) if only_talks(message, Some(workflow), language) => {
             asked(message, workflow, language, catalog)
         }
         (true, workflow) => {
             let [.., offer, _, not_done] = texts(language);
+            let [.., welcome, _] = texts(language);
             match meant(message, workflow.as_ref(), catalog) {
+                Meant::Ask(_) if begins(message, language, "thanks") => welcome.to_owned(),
                 Meant::Ask(question) if !question.is_empty() => question,
                 Meant::Refuse(why) => format!("{not_done}: {why}"),
                 Meant::Ask(_) | Meant::Change(_) => offer.to_owned(),
@@ -188,7 +204,7 @@ fn done(
 
 /// A question about the workflow: the nodes that it is about, what follows them, and the whole as a tree.
 fn asked(message: &str, workflow: &Workflow, language: &str, catalog: &Catalog) -> String {
-    let [.., welcome, _] = texts(language);
+    let [.., offer, welcome, _] = texts(language);
     if !message.trim_end().ends_with('?') && is_said(message, language, "thanks") {
         return welcome.to_owned();
     }
@@ -222,45 +238,11 @@ fn asked(message: &str, workflow: &Workflow, language: &str, catalog: &Catalog) 
     let lines = about.into_iter().filter(|n| !n.is_sticky());
     let mut lines: Vec<String> = lines.map(|node| described(node, catalog)).collect();
     lines.push(tree(workflow, Some(catalog)).trim_end().to_owned());
-    lines.join("\n")
-}
-
-/// "The third step": the nodes that a message counts, in the order in which they work.
-fn counted(workflow: &Workflow, message: &str, language: &str) -> Vec<String> {
-    let order = in_order(workflow);
-    let nth = NTH.iter().zip(&order);
-    let nth = nth.filter(|(class, _)| is_said(message, language, class));
-    let last = order.last().filter(|_| is_said(message, language, LAST));
-    let names = nth.map(|(_, name)| *name).chain(last.copied());
-    names.map(str::to_owned).collect()
-}
-
-/// The nodes of the main connections: from each that nothing leads to along its outputs, a branch after the other.
-fn in_order(workflow: &Workflow) -> Vec<&str> {
-    let main = || workflow.edges().filter(|(_, kind, _, _)| *kind == "main");
-    let serves = |name: &str| {
-        let mut edges = workflow.edges();
-        edges.any(|(from, kind, _, _)| from == name && kind != "main")
-    };
-    let nodes = workflow.nodes.iter().filter(|node| !node.is_sticky());
-    let names: Vec<&str> = nodes.map(Node::name).filter(|name| !serves(name)).collect();
-    let led_to = |name: &str| main().any(|(_, _, _, link)| link.node == name);
-    let (inner, starts): (Vec<&str>, Vec<&str>) = names.iter().partition(|name| led_to(name));
-    let mut order: Vec<&str> = Vec::new();
-    // What is left of a circle begins where the document names it first.
-    let mut waiting: Vec<&str> = starts.into_iter().chain(inner).rev().collect();
-    while let Some(name) = waiting.pop() {
-        if order.contains(&name) {
-            continue;
-        }
-        order.push(name);
-        let next: Vec<&str> = main()
-            .filter(|(from, _, _, _)| *from == name)
-            .filter_map(|(_, _, _, link)| names.iter().find(|n| **n == link.node).copied())
-            .collect();
-        waiting.extend(next.into_iter().rev());
+    // With a mark of a question, and no word of one: it may be a wish.
+    if !is_said(message, language, "ask") {
+        lines.push(offer.to_owned());
     }
-    order
+    lines.join("\n")
 }
 
 /// A node in one line: what it is, its values, the account that it needs.
