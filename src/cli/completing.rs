@@ -118,7 +118,9 @@ fn begun(mut all: Vec<CompletionCandidate>, current: &OsStr) -> Vec<CompletionCa
 }
 
 fn runs(root: &Path, _: &OsStr) -> Vec<CompletionCandidate> {
-    let found = project::open(root).ok().and_then(|p| run::list(&p).ok());
+    let found = project::open_here(root)
+        .ok()
+        .and_then(|p| run::list(&p).ok());
     let newest = found.unwrap_or_default().into_iter().rev();
     let candidates = newest.map(|run| {
         let told = match &run.broken {

@@ -8,7 +8,7 @@ use super::settings;
 use agentctl_engine::run::{Budgets, RunError};
 use agentctl_host::home::{HomeError, NoHome, variable};
 use agentctl_sessions::{
-    Marks, PostgresSessions, SessionError, SessionKey, Sessions, SqliteSessions,
+    Marks, PostgresSessions, Schema, SessionError, SessionKey, Sessions, SqliteSessions,
 };
 use agentctl_turns::{self as turns, Host, TurnError};
 use std::path::Path;
@@ -56,6 +56,15 @@ pub async fn postgres(root: &Path, out: &Output) -> Result<Option<PostgresSessio
     };
     let opened = PostgresSessions::open(&url).await;
     opened.map(Some).map_err(|e| session_error(&e))
+}
+
+/// Brings the tables of that Postgres to this version; nothing where the settings name none.
+pub async fn migrate(root: &Path, out: &Output) -> Result<(), CliError> {
+    let Some((_, url)) = address(root, out)? else {
+        return Ok(());
+    };
+    let migrated = PostgresSessions::open_as(&url, Schema::Migrated).await;
+    migrated.map(drop).map_err(|e| session_error(&e))
 }
 
 /// The store of this project: the Postgres of the settings, else a file in `memory/`.
@@ -107,7 +116,7 @@ pub fn session_error(error: &SessionError) -> CliError {
         E::Unreachable { .. } | E::Busy { .. } | E::Queue | E::Changed { .. } => Exit::Backend,
         E::Unknown { .. } | E::History(_) => Exit::Usage,
         E::Foreign { .. } | E::NotOurs { .. } => Exit::Refused,
-        E::Newer { .. } | E::File { .. } | E::Damaged { .. } => Exit::Failed,
+        E::Older { .. } | E::Newer { .. } | E::File { .. } | E::Damaged { .. } => Exit::Failed,
     };
     CliError::new(exit, error.to_string())
 }

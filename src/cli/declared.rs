@@ -179,7 +179,7 @@ fn counted(
 }
 
 fn figures_of(root: &Path, names: &[&str]) -> Result<Figures, CliError> {
-    let project = project::open(root)?;
+    let project = project::open_here(root)?;
     let mut runs = run::list(&project).map_err(|e| session::run_error(&e))?;
     runs.sort_by(|a, b| b.started_at.cmp(&a.started_at));
     let mut figures = Figures::default();

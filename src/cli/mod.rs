@@ -22,6 +22,7 @@ mod fit;
 mod folder_trust;
 mod given;
 mod guessed;
+mod journals;
 mod layout;
 mod look;
 mod model_choice;

@@ -1,20 +1,40 @@
 //! The project that a command works on, with the user's own folder and key: found here, handed on as values.
 
 use super::error::{CliError, Exit};
+use super::journals;
 use super::output::Output;
-use agentctl_engine::store::Project;
+use super::settings;
+use agentctl_engine::store::{Ledger, Project};
 use agentctl_host::home::{Home, HomeError, NoHome, variable};
 use agentctl_host::key::Key;
 use agentctl_mcp::{OLD_PINS, Pins, PinsError};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The user's folder; it must lie outside of the project.
 pub fn home(root: &Path) -> Result<Home, NoHome> {
     Home::find(variable, root)
 }
 
-/// To look at its runs. Without a folder of the user's own every run is another's.
-pub fn open(root: &Path) -> Result<Project, CliError> {
+/// To look at its runs, also at those that other replicas share. Where the settings cannot be read, at what is in the folder: a command
+/// that works by them says what is wrong with them.
+pub fn open(root: &Path, out: &Output) -> Result<Project, CliError> {
+    let project = open_here(root)?;
+    match settings::of_project(root, out) {
+        Ok(_) => Ok(shared(project, journals::ledger(root, out)?)),
+        Err(_) => Ok(project),
+    }
+}
+
+fn shared(project: Project, ledger: Option<Arc<dyn Ledger>>) -> Project {
+    match ledger {
+        Some(ledger) => project.with_ledger(ledger),
+        None => project,
+    }
+}
+
+/// To look at the runs in its folder. Without a folder of the user's own every run is another's.
+pub fn open_here(root: &Path) -> Result<Project, CliError> {
     let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
     let key = match home(root) {
         // To look at runs makes no key; where there is none yet, nothing was marked with it.
@@ -53,7 +73,10 @@ pub fn open_to_work(root: &Path, out: &Output) -> Result<Project, CliError> {
             "runs are not marked as yours, so none can be resumed, answered or undone by a later command{loss}: {why}"
         ));
     }
-    Ok(project.with_key(key.ok()))
+    Ok(shared(
+        project.with_key(key.ok()),
+        journals::ledger(root, out)?,
+    ))
 }
 
 pub(super) fn broken(error: &HomeError) -> CliError {

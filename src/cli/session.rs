@@ -113,7 +113,7 @@ impl Session {
         model: &ModelOptions,
         out: &Output,
     ) -> Result<Session, CliError> {
-        let project = super::project::open(root)?;
+        let project = super::project::open(root, out)?;
         let kept = run::means(&project, run).ok().flatten();
         match kept.and_then(|kept| Some((kept.pack?, kept.orchestrator))) {
             Some((pack, orchestrator)) => {
@@ -155,7 +155,7 @@ impl Session {
         model: &ModelOptions,
         out: &Output,
     ) -> Result<Session, CliError> {
-        let project = super::project::open(root)?;
+        let project = super::project::open(root, out)?;
         let kept = match run::means(&project, run) {
             Ok(Some(kept)) => kept,
             Ok(None) => Means {

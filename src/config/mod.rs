@@ -27,6 +27,8 @@
 //! key_env = "PROD_N8N_API_KEY"
 //! [targets.prod.credentials.slackApi]
 //! "Sales" = "Sales (production)"             # where it has another name there
+//! [journal]                                  # docs/scale.md
+//! url_env = "AGENTCTL_JOURNALS_URL"
 //! [serve]                                    # docs/serve.md
 //! [a2a]                                      # docs/a2a.md
 //! v0_3 = false                               # serve speaks A2A 0.3, too
@@ -110,6 +112,8 @@ pub struct Config {
     pub orchestrators: IndexMap<String, String>,
     /// `[sessions] url_env`: the variable with the address of a Postgres that keeps the conversations.
     pub sessions_url_env: Option<String>,
+    /// `[journal]`: where runs' journals are shared; None: they are the folder's alone.
+    pub journal: Option<Journals>,
     /// `[serve]`.
     pub serve: serve::Serve,
     /// `[a2a.agents.NAME]`.
@@ -191,6 +195,7 @@ struct Written {
     packs: WrittenPacks,
     #[serde(default)]
     sessions: WrittenSessions,
+    journal: Option<WrittenJournal>,
     #[serde(default)]
     serve: serve::Serve,
     #[serde(default)]
@@ -234,6 +239,26 @@ struct WrittenPacks {
 #[serde(deny_unknown_fields)]
 struct WrittenSessions {
     url_env: Option<String>,
+}
+
+/// A Postgres that all replicas share for the journals of runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Journals {
+    /// The variable with its address.
+    pub url_env: String,
+    /// Seconds: how long a replica may be unheard of before another takes its runs.
+    pub lease: u64,
+}
+
+/// The lease where the settings name none, and what can be named, in seconds.
+const LEASE: u64 = 15;
+const LEASES: std::ops::RangeInclusive<u64> = 1..=300;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenJournal {
+    url_env: String,
+    lease: Option<Spanned<u64>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -348,6 +373,7 @@ pub fn load(
         config.targets.entry(name).or_insert(target);
     }
     config.sessions_url_env = own.sessions_url_env.or(config.sessions_url_env);
+    config.journal = own.journal.or(config.journal);
     config.serve = own.serve.over(std::mem::take(&mut config.serve));
     config.pack = own.pack.or(config.pack);
     config.orchestrators.extend(own.orchestrators);
@@ -379,7 +405,7 @@ fn read_file(path: &Path, origin: Origin) -> Result<Config, LoadError> {
 }
 
 /// Which page of docs/ tells of which section.
-const PAGES: [(&str, &str); 15] = [
+const PAGES: [(&str, &str); 16] = [
     ("a2a", "a2a.md"),
     ("limits", "models.md"),
     ("models", "models.md"),
@@ -388,6 +414,7 @@ const PAGES: [(&str, &str); 15] = [
     ("prices", "models.md"),
     ("providers", "models.md"),
     ("qa", "qa.md"),
+    ("journal", "scale.md"),
     ("serve", "serve.md"),
     ("sessions", "sessions.md"),
     ("targets", "workflows-in-git.md"),
@@ -462,6 +489,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
     let v0_3 = written.a2a.v0_3;
     let agents = a2a::agents(&lines, written.a2a, origin)?;
     let targets = targets::targets(&lines, written.targets, origin)?;
+    let journal = written.journal.map(|journal| lines.journals(journal));
     Ok(Config {
         agents,
         targets,
@@ -475,6 +503,7 @@ pub fn read(text: &str, file: &str, origin: Origin) -> Result<Config, ConfigErro
         pack: written.packs.default,
         orchestrators: written.packs.orchestrators,
         sessions_url_env: written.sessions.url_env,
+        journal: journal.transpose()?,
         serve: serve::Serve {
             v0_3,
             ..written.serve.checked(&lines, origin, file)?
@@ -491,6 +520,19 @@ impl Lines<'_> {
     fn of(&self, offset: usize) -> usize {
         let before = self.0.get(..offset).unwrap_or(self.0);
         before.bytes().filter(|b| *b == b'\n').count() + 1
+    }
+
+    fn journals(&self, written: WrittenJournal) -> Result<Journals, ConfigError> {
+        let lease = written.lease.as_ref();
+        if let Some(wrong) = lease.filter(|lease| !LEASES.contains(lease.get_ref())) {
+            let (least, most) = (LEASES.start(), LEASES.end());
+            let told = format!("`lease` is a number of seconds from {least} to {most}");
+            return Err(self.error(wrong.span().start, told));
+        }
+        Ok(Journals {
+            url_env: written.url_env,
+            lease: lease.map_or(LEASE, |lease| *lease.get_ref()),
+        })
     }
 
     fn error(&self, offset: usize, message: impl Into<String>) -> ConfigError {

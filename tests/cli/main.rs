@@ -64,6 +64,7 @@ mod said;
 mod schemas;
 mod serve;
 mod serving;
+mod shared_runs;
 mod shortage;
 mod signals;
 mod signed;

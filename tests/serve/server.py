@@ -10,10 +10,10 @@ TOKEN = "0123456789abcdef0123456789abcdef"
 
 
 class Server:
-    def __init__(self, binary, settings="", folder=None, more=()):
+    def __init__(self, binary, settings="", folder=None, more=(), home=None, env=None):
         self.kept = None if folder else tempfile.TemporaryDirectory()
         self.folder = folder or self.kept.name
-        project, home = os.path.join(self.folder, "project"), os.path.join(self.folder, "home")
+        project, home = os.path.join(self.folder, "project"), home or os.path.join(self.folder, "home")
         os.makedirs(project, exist_ok=True)
         if settings:
             with open(os.path.join(project, "agentctl.toml"), "w") as file:
@@ -26,6 +26,7 @@ class Server:
             "AGENTCTL_SERVE_TOKEN": TOKEN,
             "DEMO_PASSWORD": "demo",
             "OTHER_TOKEN": TOKEN[::-1],
+            **(env or {}),
         }
         self.log = open(os.path.join(self.folder, "log"), "ab")
         command = [os.path.abspath(binary), "--trust-once", "serve", "--listen", "127.0.0.1:0", "--ready-json", *more]

@@ -2,10 +2,10 @@
 //! file and one day, and is made only for the conversation whose run made the file; who has it may hand it on.
 
 use crate::answer::{Answer, whole};
-use crate::problem::Problem;
+use crate::problem::{Problem, of_store};
 use crate::server::{ServedPack, Server};
 use agentctl_engine::run::Reply;
-use agentctl_engine::store::{RunFile, StoreError};
+use agentctl_engine::store::RunFile;
 use agentctl_mcp::serve::Guest;
 use agentctl_sessions::SessionKey;
 use hyper::StatusCode;
@@ -149,8 +149,4 @@ fn parts(query: &str) -> Option<(i64, &str)> {
     let (until, mark) = query.split_once('&')?;
     let until = until.strip_prefix("until=")?.parse().ok()?;
     Some((until, mark.strip_prefix("mark=")?))
-}
-
-fn of_store(error: &StoreError) -> Problem {
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())
 }

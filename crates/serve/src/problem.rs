@@ -4,7 +4,7 @@ use crate::answer::{Answer, whole};
 use agentctl_base::counted::counted;
 use agentctl_engine::pack::Fault;
 use agentctl_engine::run::RunError;
-use agentctl_engine::store::StoreError;
+use agentctl_engine::store::{LedgerError, StoreError};
 use agentctl_sessions::SessionError;
 use agentctl_turns::TurnError;
 use hyper::StatusCode;
@@ -184,7 +184,8 @@ fn of_session(error: &SessionError, said: String) -> Problem {
         E::Unreachable { .. } => (StatusCode::SERVICE_UNAVAILABLE, Some(5)),
         E::Unknown { .. } => (StatusCode::NOT_FOUND, None),
         E::Foreign { .. } => (StatusCode::CONFLICT, None),
-        E::Newer { .. }
+        E::Older { .. }
+        | E::Newer { .. }
         | E::NotOurs { .. }
         | E::File { .. }
         | E::Damaged { .. }
@@ -197,7 +198,37 @@ fn of_session(error: &SessionError, said: String) -> Problem {
     }
 }
 
+/// What could not be read or written of a run.
+pub fn of_store(error: &StoreError) -> Problem {
+    let said = error.to_string();
+    match error {
+        StoreError::Ledger(error) => of_ledger(error, said),
+        _ => Problem::new(StatusCode::INTERNAL_SERVER_ERROR, said),
+    }
+}
+
+/// What is away now, or another replica's, may be asked for again.
+fn of_ledger(error: &LedgerError, said: String) -> Problem {
+    use LedgerError as E;
+    match error {
+        E::Away { .. } | E::Held { .. } | E::Lost { .. } => Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            said,
+        )
+        .retry(5)
+        .hint("nothing that was answered is lost; send it again, and it goes on where it stopped"),
+        E::Gone { .. } => Problem::new(StatusCode::NOT_FOUND, said),
+        E::OnlyHere { .. } | E::Exists { .. } => Problem::new(StatusCode::CONFLICT, said),
+        E::Split { .. } | E::Damaged { .. } => {
+            Problem::new(StatusCode::INTERNAL_SERVER_ERROR, said)
+        }
+    }
+}
+
 fn of_run(error: &RunError, said: String) -> Problem {
+    if let RunError::Store(StoreError::Ledger(error)) = error {
+        return of_ledger(error, said);
+    }
     let status = match error {
         RunError::Backend { .. } | RunError::Model(_) => StatusCode::BAD_GATEWAY,
         RunError::Refused { .. } | RunError::Store(StoreError::Foreign { .. }) => {

@@ -14,7 +14,6 @@ use crate::threads::{Hands, Threads};
 use crate::turning::Turns;
 use crate::ui::Ui;
 use agentctl_a2a::CardKey;
-use agentctl_base::question::Outcome;
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{Budgets, Cancel, Cause, Effects, Models};
@@ -228,29 +227,15 @@ impl Server {
             let Some(pack) = self.packs.get(&open.key.pack) else {
                 continue;
             };
-            let finishes = pack.pack.manifest.channels.finishes;
-            let mut done = self.settle_one(pack, &open.key, finishes).await;
-            // One that took too long, or that could not go on now, would come again at each start.
-            let stuck =
-                |reply: &TurnReply| matches!(reply.outcome, Outcome::Interrupted | Outcome::Budget);
-            if matches!(&done, Ok(agentctl_turns::Settled::Ended(reply)) if stuck(reply)) {
-                done = self.settle_one(pack, &open.key, false).await;
+            if let Some(done) = self.settle_open(pack, &open.key).await {
+                settled.push((open.id, done));
             }
-            settled.push((
-                open.id,
-                match done {
-                    Ok(agentctl_turns::Settled::Nothing) => continue,
-                    Ok(agentctl_turns::Settled::UnderWay) => Settled::UnderWay,
-                    Ok(agentctl_turns::Settled::Ended(reply)) => Settled::Ended(reply),
-                    Err(error) => Settled::Failed(error.to_string()),
-                },
-            ));
         }
         Ok(settled)
     }
 
     /// `finish`: goes on with it, for as long as a turn may take.
-    async fn settle_one(
+    pub(crate) async fn settle_one(
         &self,
         pack: &ServedPack,
         key: &SessionKey,
@@ -381,6 +366,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let limits = server.limits.of_connections;
     crate::push::resume(&server).await;
+    let looking = tokio::spawn(crate::takeover::look_after(Arc::clone(&server)));
     let (at_doors, readers) = (Threads::at_doors()?, Threads::readers()?);
     let hands = Hands {
         works: Handle::current(),
@@ -395,7 +381,11 @@ pub async fn serve(
     taken.spawn_on(taking, &at_doors.handle);
     stop.await;
     let _ = end.send(());
-    match taken.join_next().await {
+    let ended = taken.join_next().await;
+    looking.abort();
+    // What it held of the server is let go of.
+    let _ = looking.await;
+    match ended {
         Some(Err(broke)) => Err(io::Error::other(broke)),
         _ => Ok(()),
     }

@@ -12,6 +12,10 @@ pub enum SessionError {
     )]
     Newer { place: String, version: i64 },
     #[error(
+        "{place} was made by an older agentctl (its tables are of version {has}, this one's of {wants}); `agentctl serve --migrate` brings them to this version, with which no older agentctl works any more"
+    )]
+    Older { place: String, has: i64, wants: i64 },
+    #[error(
         "{place} is not a store of sessions that agentctl made: {why}. Move it away, and a new one is made"
     )]
     NotOurs { place: String, why: String },

@@ -5,9 +5,12 @@
 //! Where they are kept is SQLite or Postgres, by the same queries (`queries.rs`). One turn of a session is under way at a time,
 //! over all processes: the lock goes with the process that holds it.
 //!
+//! Beside them, in a Postgres, stand the journals of runs, where a server has several replicas ([`PostgresJournals`]).
+//!
 //! A row of a file that came with a folder is not believed: rows carry marks of the user's key ([`marks`]).
 
 pub mod error;
+mod journals;
 pub mod key;
 pub mod marks;
 pub mod n8n_history;
@@ -16,6 +19,7 @@ mod pushes;
 mod queries;
 mod requests;
 mod runs;
+mod schema;
 pub mod session;
 pub mod sqlite;
 mod synced;
@@ -25,12 +29,14 @@ use agentctl_base::BoxFuture;
 use std::time::Duration;
 
 pub use error::SessionError;
+pub use journals::PostgresJournals;
 pub use key::{Scope, SessionKey};
 pub use marks::{Foreign, Marks};
 pub use postgres::PostgresSessions;
 pub use pushes::{Push, Pushes};
 pub use requests::{Answered, Asked, Claimed, KEPT_FOR};
 pub use runs::{RunOf, RunsOf, Tenants};
+pub use schema::Schema;
 pub use session::{Begun, Erased, Finish, Finished, Message, NewMessage, Role, Session, Summary};
 pub use sqlite::SqliteSessions;
 pub use waiting::Turn;
@@ -48,6 +54,10 @@ pub trait Sessions: Pushes + Send + Sync {
         key: &'a SessionKey,
         wait: Duration,
     ) -> BoxFuture<'a, Result<Turn, SessionError>>;
+
+    /// Takes the session's turn from a process that is known to do nothing any more: it hangs, or cannot reach what the others share. True:
+    /// somebody had it. What that process writes later is refused by the session's version.
+    fn wrest<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<bool, SessionError>>;
 
     /// The session as it stands; of one that was never written, an empty one with version 0.
     fn load<'a>(&'a self, key: &'a SessionKey) -> BoxFuture<'a, Result<Session, SessionError>>;

@@ -1,6 +1,7 @@
 //! Sessions in a Postgres, whose address the user gives by a variable of the environment.
 
 use crate::queries::Store;
+use crate::schema::Schema;
 use crate::waiting::{self, Held, Turn};
 use crate::{
     Begun, Erased, Finish, Finished, MOST_WAITING, Marks, Message, Scope, Session, SessionError,
@@ -9,7 +10,7 @@ use crate::{
 use agentctl_base::BoxFuture;
 use sha2::{Digest as _, Sha256};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions as _, PgConnection, Postgres};
+use sqlx::{ConnectOptions as _, PgConnection, PgPool, Postgres};
 use std::time::{Duration, Instant};
 
 /// A store in a database.
@@ -19,27 +20,18 @@ pub struct PostgresSessions {
 }
 
 impl PostgresSessions {
-    /// Connects, and makes the tables where they are missing.
+    /// Connects, and makes the tables where there are none.
     ///
     /// Errors: [`SessionError::Unreachable`], which names host and database and never user or password;
-    /// [`SessionError::Newer`]; [`SessionError::NotOurs`].
+    /// [`SessionError::Older`], [`SessionError::Newer`]; [`SessionError::NotOurs`].
     pub async fn open(url: &str) -> Result<PostgresSessions, SessionError> {
-        let options: PgConnectOptions = url.parse().map_err(|_| SessionError::Unreachable {
-            place: "the database".to_owned(),
-            why: "its address is none of Postgres: postgres://user:password@host:5432/database"
-                .to_owned(),
-        })?;
-        let options = options.application_name("agentctl");
-        let place = format!(
-            "postgres://{}:{}/{}",
-            options.get_host(),
-            options.get_port(),
-            options.get_database().unwrap_or_default()
-        );
-        let pool = PgPoolOptions::new()
-            .max_connections(8)
-            .acquire_timeout(Duration::from_secs(5))
-            .connect_lazy_with(options.clone());
+        PostgresSessions::open_as(url, Schema::Refused).await
+    }
+
+    /// The same, and what is done with tables of an older agentctl.
+    pub async fn open_as(url: &str, schema: Schema) -> Result<PostgresSessions, SessionError> {
+        let (options, place) = self::options(url)?;
+        let pool = pool(options.clone());
         let store = Store {
             writers: pool.clone(),
             pool,
@@ -48,7 +40,7 @@ impl PostgresSessions {
             begin: "BEGIN",
             synced: None,
         };
-        store.migrate().await?;
+        store.migrate(schema).await?;
         Ok(PostgresSessions { store, options })
     }
 
@@ -88,6 +80,20 @@ impl PostgresSessions {
         })
     }
 
+    /// Ends the connection that has the session's turn.
+    async fn end_holder(&self, key: &SessionKey) -> Result<bool, SessionError> {
+        let ended: Vec<bool> = sqlx::query_scalar(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 \
+             AND classid::bigint = $1 AND objid::bigint = 0 \
+             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+        )
+        .bind(i64::from(lock_number(key).cast_unsigned()))
+        .fetch_all(&self.store.pool)
+        .await
+        .map_err(|e| self.store.unreachable(e))?;
+        Ok(ended.contains(&true))
+    }
+
     async fn held(
         &self,
         connection: &mut PgConnection,
@@ -112,6 +118,35 @@ impl PostgresSessions {
         .await;
         asked.map(drop).map_err(|e| self.store.unreachable(e))
     }
+}
+
+/// How a database is reached, and what messages call it. A connection that broke without a word is noticed by the database within half
+/// a minute: what its process held there is then free.
+pub(crate) fn options(url: &str) -> Result<(PgConnectOptions, String), SessionError> {
+    let options: PgConnectOptions = url.parse().map_err(|_| SessionError::Unreachable {
+        place: "the database".to_owned(),
+        why: "its address is none of Postgres: postgres://user:password@host:5432/database"
+            .to_owned(),
+    })?;
+    let place = format!(
+        "postgres://{}:{}/{}",
+        options.get_host(),
+        options.get_port(),
+        options.get_database().unwrap_or_default()
+    );
+    let alive = [
+        ("tcp_keepalives_idle", "10"),
+        ("tcp_keepalives_interval", "5"),
+        ("tcp_keepalives_count", "3"),
+    ];
+    Ok((options.application_name("agentctl").options(alive), place))
+}
+
+pub(crate) fn pool(options: PgConnectOptions) -> PgPool {
+    PgPoolOptions::new()
+        .max_connections(8)
+        .acquire_timeout(Duration::from_secs(5))
+        .connect_lazy_with(options)
 }
 
 /// 32 bits of the key's hash. Two sessions with the same bits wait for each other, and are not mixed up.

@@ -1,16 +1,17 @@
 //! The queries, one text for both stores: SQLite takes `$1` as Postgres does. What differs is handed in by [`Store`]'s maker: how a
 //! transaction that writes begins.
 
+use crate::schema::{Schema, bring, migrator};
 use crate::synced::Synced;
 use crate::{
     Begun, Erased, Finish, Finished, Foreign, Marks, Message, NewMessage, Role, Scope, Session,
     SessionError, SessionKey, Summary,
 };
 use serde_json::{Map, Value};
-use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
+use sqlx::migrate::{Migrate, Migrator};
 use sqlx::{
-    ColumnIndex, Database, Decode, Encode, Executor, IntoArguments, Pool, Row as _,
-    SqlSafeStr as _, Transaction, Type,
+    ColumnIndex, Database, Decode, Encode, Executor, IntoArguments, Pool, Row as _, Transaction,
+    Type,
 };
 
 const SESSION: &str = "SELECT id, pack, tenant, user_id, conversation, state, version, last_run, open_run, first_seq, next_seq, \
@@ -52,19 +53,17 @@ pub(crate) struct Store<D: Database> {
     pub synced: Option<Synced>,
 }
 
+/// The migrations that were made, by their numbers.
+const MIGRATED: &str = "agentctl_migrations";
+
 /// The store's tables as this version of agentctl wants them.
 fn migrations() -> Migrator {
-    let sql = |number, name: &'static str, text: &'static str| {
-        let simple = MigrationType::Simple;
-        Migration::new(number, name.into(), simple, text.into_sql_str(), false)
-    };
-    let mut all = Migrator::with_migrations(vec![
-        sql(1, "sessions", include_str!("../sql/0001_sessions.sql")),
-        sql(2, "requests", include_str!("../sql/0002_requests.sql")),
-        sql(3, "pushes", include_str!("../sql/0003_pushes.sql")),
-    ]);
-    all.dangerous_set_table_name("agentctl_migrations");
-    all
+    let all = [
+        ("sessions", include_str!("../sql/0001_sessions.sql")),
+        ("requests", include_str!("../sql/0002_requests.sql")),
+        ("pushes", include_str!("../sql/0003_pushes.sql")),
+    ];
+    migrator(MIGRATED, &all)
 }
 
 impl<D> Store<D>
@@ -78,21 +77,17 @@ where
     for<'a> Option<String>: Type<D> + Encode<'a, D> + Decode<'a, D>,
     for<'a> &'a str: ColumnIndex<D::Row>,
 {
-    /// Makes the tables that are missing. Errors: [`SessionError::Newer`], [`SessionError::NotOurs`].
-    pub async fn migrate(&self) -> Result<(), SessionError> {
+    /// Makes the tables that are missing. Errors: [`SessionError::Older`], [`SessionError::Newer`], [`SessionError::NotOurs`].
+    pub async fn migrate(&self, schema: Schema) -> Result<(), SessionError> {
         let mut connection = self.pool.acquire().await.map_err(|e| self.unreachable(e))?;
-        let done = migrations().run_direct(None, &mut *connection, false).await;
-        done.map_err(|e| match e {
-            MigrateError::VersionMissing(version) => SessionError::Newer {
-                place: self.place.clone(),
-                version,
-            },
-            MigrateError::Execute(e) => self.unreachable(e),
-            e => SessionError::NotOurs {
-                place: self.place.clone(),
-                why: e.to_string(),
-            },
-        })
+        let unreachable = |e| self.unreachable(e);
+        bring(
+            (MIGRATED, &migrations()),
+            &mut *connection,
+            schema,
+            (&self.place, &unreachable),
+        )
+        .await
     }
 
     pub async fn load(&self, key: &SessionKey) -> Result<Session, SessionError> {
@@ -559,6 +554,13 @@ macro_rules! sessions_by_queries {
                 wait: Duration,
             ) -> BoxFuture<'a, Result<Turn, SessionError>> {
                 Box::pin(self.take(key, wait))
+            }
+
+            fn wrest<'a>(
+                &'a self,
+                key: &'a SessionKey,
+            ) -> BoxFuture<'a, Result<bool, SessionError>> {
+                Box::pin(self.end_holder(key))
             }
 
             fn load<'a>(

@@ -1,6 +1,7 @@
 //! Sessions in a file of the project, `memory/agentctl.db`.
 
 use crate::queries::Store;
+use crate::schema::Schema;
 use crate::synced::Synced;
 use crate::waiting::{self, Held, Turn};
 use crate::{
@@ -79,8 +80,14 @@ impl SqliteSessions {
             synced: Some(Synced::new(&path)),
         };
         only_tables(&store).await?;
-        store.migrate().await?;
+        // Of one folder's own agentctl; no other works with it.
+        store.migrate(Schema::Migrated).await?;
         Ok(SqliteSessions { store, locks })
+    }
+
+    /// A lock of this machine goes with its process; from one that lives nothing is taken.
+    async fn end_holder(&self, _: &SessionKey) -> Result<bool, SessionError> {
+        Ok(false)
     }
 
     async fn take(&self, key: &SessionKey, wait: Duration) -> Result<Turn, SessionError> {

@@ -14,7 +14,7 @@ pub async fn again(
 ) -> Result<Option<TurnReply>, TurnError> {
     let _held = host.sessions.turn(key, host.wait).await?;
     let session = own(host.sessions.load(key).await?)?;
-    let Some(before) = host.reopen(run, observer)? else {
+    let Some(before) = host.reopen(run, observer).await? else {
         return Ok(None);
     };
     let input = before.input().clone();
@@ -39,7 +39,7 @@ pub async fn answer(
 ) -> Result<TurnReply, TurnError> {
     let _held = host.sessions.turn(key, host.wait).await?;
     let session = own(host.sessions.load(key).await?)?;
-    let before = host.reopen(run, observer)?;
+    let before = host.reopen(run, observer).await?;
     let mut before = before.ok_or_else(|| RunError::Usage(format!("there is no run {run}")))?;
     before.answer_to(given)?;
     let input = before.input().clone();

@@ -20,13 +20,15 @@ use agentctl_engine::run::{
     Answering, Budgets, Cancel, Effects, Left, Models, Observer, Resume, RunContext, RunError,
     RunOptions, RunReport, SessionGiven, Turn,
 };
-use agentctl_engine::store::{Link, Project};
+use agentctl_engine::store::{Link, Project, StoreError};
 use agentctl_sessions::{Finish, NewMessage, Role, Session, SessionError, SessionKey, Sessions};
 use serde_json::{Map, Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a turn waits for the one before it.
 pub const WAIT: Duration = Duration::from_secs(10);
+/// How long lies between two looks at a run that another replica has.
+const AGAIN: Duration = Duration::from_millis(100);
 /// No message is longer, in characters.
 pub const MAX_MESSAGE: usize = 20_000;
 /// So many of the last messages a flow can read.
@@ -96,12 +98,20 @@ impl Host<'_> {
         self.effects.now().as_millisecond()
     }
 
-    /// A turn that was begun before; None: nothing was done.
-    fn reopen<'b>(
+    /// A turn that was begun before; None: nothing was done. One that another replica has is waited for: it may have died, and what it
+    /// held is free a little later.
+    async fn reopen<'b>(
         &'b self,
         run: &str,
         observer: &'b mut dyn Observer,
     ) -> Result<Option<Turn<'b>>, RunError> {
+        let until = Instant::now() + self.wait;
+        while let Some(held) = self.project.held_by(run)? {
+            if Instant::now() >= until {
+                return Err(StoreError::from(held).into());
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
         let resume = Resume {
             limits: self.limits.clone(),
             // A conversation outlives its pack's versions.
@@ -215,7 +225,7 @@ async fn unfinished(
     submit: &Submit,
     observer: &mut dyn Observer,
 ) -> Result<Option<TurnReply>, TurnError> {
-    let Some(mut before) = host.reopen(run, observer)? else {
+    let Some(mut before) = host.reopen(run, observer).await? else {
         return Ok(None);
     };
     // A turn that asked something has its reply already: what comes now is the answer, or it asks again.

@@ -1,7 +1,8 @@
 //! Turns that did not come to their end: by a limit of time, or with the process that took them.
 
 use super::{Host, TurnError, TurnReply, is_over, keep, own};
-use agentctl_engine::run::{Observer, RunReport};
+use agentctl_engine::run::{Observer, RunError, RunReport};
+use agentctl_engine::store::{LedgerError, StoreError};
 use agentctl_sessions::{Finish, Session, SessionError, SessionKey};
 
 /// What became of a turn that an earlier process left without an end.
@@ -31,8 +32,13 @@ pub async fn settle(
     let Some(run) = session.open_run.clone() else {
         return Ok(Settled::Nothing);
     };
-    let Some(before) = host.reopen(&run, observer)? else {
-        return Ok(Settled::Nothing);
+    let before = match host.reopen(&run, observer).await {
+        Ok(Some(before)) => before,
+        Ok(None) => return Ok(Settled::Nothing),
+        Err(RunError::Store(StoreError::Ledger(LedgerError::Held { .. }))) => {
+            return Ok(Settled::UnderWay);
+        }
+        Err(e) => return Err(e.into()),
     };
     if before.question().is_some() && !before.has_ended() {
         return Ok(Settled::Nothing);
@@ -64,7 +70,7 @@ pub async fn stop(
 ) -> Result<Option<TurnReply>, TurnError> {
     let _held = host.sessions.turn(key, host.wait).await?;
     let session = own(host.sessions.load(key).await?)?;
-    let Some(before) = host.reopen(run, observer)? else {
+    let Some(before) = host.reopen(run, observer).await? else {
         return Ok(None);
     };
     let (report, left) = before.give_up(why)?;

@@ -40,7 +40,7 @@ pub fn approvals(root: &Path, command: &ApprovalsCommand, out: &Output) -> Resul
         )
         .hint("agentctl approvals show, without --reveal, works everywhere"));
     }
-    let project = project::open(root)?;
+    let project = project::open(root, out)?;
     let pack = session::load_pack(root, out)?;
     let run = run::run_named(&project, named.as_deref()).map_err(|e| session::run_error(&e))?;
     let found = run::report(&project, &pack, &run).map_err(|e| session::run_error(&e))?;

@@ -462,7 +462,7 @@ fn abilities(choice: &Choice, backend: &dyn Backend) -> Check {
 const MOST_VERIFIED: usize = 100;
 
 fn journals(root: &Path) -> Check {
-    let project = match project::open(root) {
+    let project = match project::open_here(root) {
         Ok(project) => project,
         Err(e) => return Check::new("runs", Status::Failed, e.message),
     };

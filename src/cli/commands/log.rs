@@ -108,7 +108,7 @@ impl Gathered {
 }
 
 fn records(root: &Path, args: &LogArgs, out: &Output) -> Result<Exit, CliError> {
-    let project = project::open(root)?;
+    let project = project::open(root, out)?;
     let run_id =
         run::run_named(&project, args.run.as_deref()).map_err(|e| session::run_error(&e))?;
     let paths = project

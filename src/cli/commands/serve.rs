@@ -1,8 +1,9 @@
 //! `agentctl serve`: packs over HTTP, for whoever the settings name.
 
 use crate::cli::args::{LimitOptions, ModelOptions};
-use crate::cli::conversations::session_error;
+use crate::cli::conversations::{self, session_error};
 use crate::cli::error::{CliError, Exit};
+use crate::cli::journals;
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::serving::{self, Plan};
@@ -31,6 +32,9 @@ pub struct ServeArgs {
     /// Say what would be served, to whom and where, and serve nothing
     #[arg(long)]
     pub check: bool,
+    /// Bring the tables of the Postgres of [sessions] and [journal] to this version first; no older agentctl works with them then
+    #[arg(long, conflicts_with = "check")]
+    pub migrate: bool,
     /// Print one line of JSON with the address to stdout when it is ready, for scripts
     #[arg(long)]
     pub ready_json: bool,
@@ -43,6 +47,10 @@ pub struct ServeArgs {
 pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliError> {
     let plan = serving::plan(root, args.listen.as_deref(), &args.agents, out)?;
     tell_broken(&plan, args.check, out)?;
+    if args.migrate {
+        journals::migrate(root, out)?;
+        runtime::block_on(conversations::migrate(root, out))??;
+    }
     let packs = serving::packs(root, &plan, &args.model, &args.limits, out)?;
     let mcp = serving::mcp(root, &plan, out)?;
     if args.check {
@@ -165,6 +173,9 @@ fn told(plan: &Plan, of_packs: &Map<String, Value>) -> String {
     if let Some(url) = plan.public_url() {
         text += &format!("called {}\n", plain(url));
     }
+    if let Some(journals) = &plan.journals {
+        text += &format!("journals: {}\n", plain(journals));
+    }
     text += &format!(
         "sessions: {}\nturns: {} at once, each for at most {} s; {} s to end when it is stopped\npacks: {}\n",
         plain(&plan.sessions),
@@ -229,10 +240,14 @@ fn shown(plan: &Plan, of_packs: &Map<String, Value>) -> Value {
         .map(|(name, doors)| (name.clone(), json!(doors)))
         .collect();
     let limits = plan.limits();
-    json!({
+    let mut shown = json!({
         "public_url": plan.public_url(), "sessions": plan.sessions, "max_turns_at_once": limits.turns,
         "turn_timeout": limits.turn_timeout.as_secs(), "drain": limits.drain.as_secs(), "shared": plan.shared(), "limits": of_packs,
         "listen": plan.listen.to_string(), "tls": plan.tls.is_some(), "mcp": plan.mcp(), "page": plan.has_page(), "ui": plan.has_ui(), "packs": plan.packs, "doors": doors,
         "clients": clients.collect::<Vec<Value>>()
-    })
+    });
+    if let (Some(journals), Value::Object(shown)) = (&plan.journals, &mut shown) {
+        shown.insert("journals".to_owned(), journals.clone().into());
+    }
+    shown
 }

@@ -309,7 +309,7 @@ impl Kept<'_> {
             }
         }
         let _held = self.held(&key).await?;
-        let project = project::open(self.root)?;
+        let project = project::open(self.root, self.out)?;
         let gone = agentctl_turns::erase(&project, self.store, &key).await;
         let agentctl_turns::Gone {
             messages,

@@ -18,7 +18,7 @@ use std::path::Path;
 pub struct StatusArgs;
 
 pub fn status(root: &Path, out: &Output) -> Result<Exit, CliError> {
-    let project = project::open(root)?;
+    let project = project::open(root, out)?;
     let pack = session::load_pack(root, out)?;
     let report = run::status(&project, &pack).map_err(|e| session::run_error(&e))?;
     if let Some(foreign) = &report.foreign {

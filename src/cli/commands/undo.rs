@@ -204,7 +204,7 @@ fn of_linked(
     if args.workflow.is_some() || args.target.is_some() || args.to.is_some() {
         return Ok(None);
     }
-    let project = project::open(root)?;
+    let project = project::open(root, out)?;
     let told = |error: RunError| session::run_error(&error);
     let run_id = run::run_named(&project, args.run.as_deref()).map_err(told)?;
     // What is wrong with the run itself is told by its undo.

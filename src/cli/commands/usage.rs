@@ -24,7 +24,7 @@ pub struct UsageArgs {
 }
 
 pub fn usage(root: &Path, args: &UsageArgs, out: &Output) -> Result<Exit, CliError> {
-    let project = project::open(root)?;
+    let project = project::open(root, out)?;
     let pack = session::load_pack(root, out)?;
     let report =
         run::usage(&project, &pack, args.run.as_deref()).map_err(|e| session::run_error(&e))?;

@@ -9,6 +9,7 @@ use super::catalog_file;
 use super::commands::report::Pages;
 use super::conversations::{self, store};
 use super::error::CliError;
+use super::journals;
 use super::output::Output;
 use super::project::{self, home};
 use super::remote;
@@ -65,6 +66,8 @@ pub struct Plan {
     pub broken: Vec<(String, NoPack)>,
     /// Where conversations are kept, in words.
     pub sessions: String,
+    /// Where journals are shared, in words; None: they are the folder's alone.
+    pub journals: Option<String>,
     pub clients: Clients,
     /// Of a server without clients in its settings.
     pub token: Option<Token>,
@@ -158,6 +161,7 @@ pub fn plan(
     agents: &[String],
     out: &Output,
 ) -> Result<Plan, CliError> {
+    let journals = shared_journals(root, out)?;
     let settings = settings::of_project(root, out)?.serve;
     let text = listen.or(settings.listen.as_deref()).unwrap_or(LISTEN);
     let listen = address(text)?;
@@ -220,6 +224,7 @@ pub fn plan(
         doors: doors.collect(),
         broken,
         sessions: conversations::place(root, out)?,
+        journals,
         packs: packs.into_iter().map(|(name, _)| name).collect(),
         agents,
         clients: Clients::new(clients),
@@ -227,6 +232,18 @@ pub fn plan(
         tls,
         settings,
     })
+}
+
+/// Where journals are shared. Replicas that shared these and not the conversations would know the runs of turns that they know nothing of.
+fn shared_journals(root: &Path, out: &Output) -> Result<Option<String>, CliError> {
+    let settings = settings::of_project(root, out)?;
+    if settings.journal.is_some() && settings.sessions_url_env.is_none() {
+        return Err(CliError::usage(
+            "[journal] url_env: the runs would be shared, and the conversations that they belong to would not",
+        )
+        .hint("[sessions] url_env = \"NAME\" names the Postgres for these; it may be the same one (docs/scale.md)"));
+    }
+    journals::place(root, out)
 }
 
 /// Longer files hold no certificate and no key.

@@ -436,6 +436,10 @@ fn serve() {
           --check
               Say what would be served, to whom and where, and serve nothing
 
+          --migrate
+              Bring the tables of the Postgres of [sessions] and [journal] to this version first; no
+              older agentctl works with them then
+
           --ready-json
               Print one line of JSON with the address to stdout when it is ready, for scripts
 

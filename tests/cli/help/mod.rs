@@ -133,7 +133,7 @@ fn agentctl_itself() {
       resume         Go on with a run that was interrupted or waits for answers
       answer         Answer the questions of a waiting run, and go on with it
       status         What the active run is doing, or how it ended
-      runs           List, show, verify and prune runs
+      runs           List, show, verify, move and prune runs
       sessions       The conversations that are kept
       approvals      Look at the calls that wait for your word
       usage          What a run used: tokens, cache hits and cost by agent, phase, model and tool

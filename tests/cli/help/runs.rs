@@ -251,7 +251,7 @@ fn status() {
 #[test]
 fn runs() {
     insta::assert_snapshot!(help("runs"), @r"
-    List, show, verify and prune runs
+    List, show, verify, move and prune runs
 
     Usage: agentctl runs [OPTIONS] <COMMAND>
 
@@ -261,6 +261,9 @@ fn runs() {
       adopt   Make a run yours that your agentctl did not write, after looking at what it would let
               happen
       prune   Take away runs that nothing needs any more: journals, snapshots, results, versions
+      export  Write a run into a file: its journal to the byte, its snapshots and files
+      import  Bring in runs that were exported: into this folder, and where [journal] names a Postgres
+              into that
       verify  Check the hash chain of a journal, and whose it is (all runs when none is named)
       help    Print this message or the help of the given subcommand(s)
 
@@ -339,6 +342,45 @@ fn runs() {
     Without --yes it only says what would go, and how much that is. What stays: the active run, runs
     that have not ended, the last run that changed a workflow, runs whose snapshots are needed to take
     another one back, runs that are not yours or cannot be read.
+    ");
+    insta::assert_snapshot!(help("runs export"), @r"
+    Write a run into a file: its journal to the byte, its snapshots and files
+
+    Usage: agentctl runs export [OPTIONS] [RUN] [FILE]
+
+    Arguments:
+      [RUN]
+
+
+      [FILE]
+              The file, which must not be there
+
+    Options:
+          --all <DIR>
+              All runs, each into a file of its own in this folder
+
+    Examples:
+      agentctl runs export 019a… run.jsonl
+      agentctl runs export --all runs/
+
+    The file holds what was asked, worked on and answered. The chain of hashes stays as it is; `agentctl
+    runs import` brings it in elsewhere.
+    ");
+    insta::assert_snapshot!(help("runs import"), @r"
+    Bring in runs that were exported: into this folder, and where [journal] names a Postgres into that
+
+    Usage: agentctl runs import [OPTIONS] <FILE>...
+
+    Arguments:
+      <FILE>...
+              Files of exported runs, or folders of such
+
+    Examples:
+      agentctl runs import run.jsonl
+      agentctl runs import runs/
+
+    A run that is here already, the same, stays. One that carries your marks is yours here, too; any
+    other is shown, and nothing is done with it (agentctl runs adopt).
     ");
     insta::assert_snapshot!(help("runs verify"), @r"
     Check the hash chain of a journal, and whose it is (all runs when none is named)

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     flow::RunLog,
     nearest,
-    store::{Event, Journal, Means, Project, event::JOURNAL_VERSION},
+    store::{Event, Means, Project, event::JOURNAL_VERSION},
     view::RunView,
 };
 use agentctl_base::question::{AnsweredBy, Outcome};
@@ -48,8 +48,7 @@ pub(super) fn begin<'a>(
     options: RunOptions,
 ) -> Result<Driver<'a>, RunError> {
     let paths = cx.project.run(&run_id)?;
-    let journal = Journal::create_on(cx.project.disk().clone(), &paths.journal())?
-        .marked(cx.project.marks(&run_id));
+    let journal = cx.project.begin_run(&run_id)?;
     let begun = Event::RunStarted {
         journal_version: JOURNAL_VERSION,
         agentctl_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -227,6 +227,12 @@ pub fn adopt(
     shown: &Adoption,
 ) -> Result<Option<Foreign>, RunError> {
     let run_id = &shown.run_id;
+    if let Some(ledger) = project.ledger() {
+        return Err(RunError::Usage(format!(
+            "run {run_id} is shared in {}: what is written there stays as it is. `agentctl runs export {run_id} FILE`, then import and adopt it in a folder without [journal]",
+            ledger.place()
+        )));
+    }
     let _lock = take_lock(project, resources, effects, Some(run_id))?;
     let paths = project.run(run_id)?;
     project.refuse_links(Some(&paths))?;

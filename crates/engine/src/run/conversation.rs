@@ -83,10 +83,7 @@ impl<'a> Turn<'a> {
         resume: Resume,
     ) -> Result<Option<Turn<'a>>, RunError> {
         let project = cx.project;
-        let Ok(paths) = project.run(run) else {
-            return Ok(None);
-        };
-        if std::fs::symlink_metadata(paths.journal()).is_err() {
+        if project.run(run).is_err() || !project.has_journal(run)? {
             return Ok(None);
         }
         let driver = take_up(cx, run.to_owned(), resume)?;

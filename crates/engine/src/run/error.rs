@@ -1,7 +1,7 @@
 //! Why an activation could not be carried through. What a run itself came to (blocked, waiting, refused …) is no error:
 //! that is a [`super::RunReport`].
 
-use crate::store::StoreError;
+use crate::store::{LedgerError, StoreError};
 use crate::toolset::BackendError;
 use agentctl_base::model::ModelError;
 
@@ -57,6 +57,15 @@ impl RunError {
         match self {
             RunError::Store(error) => match error {
                 StoreError::Foreign { .. } => 5,
+                StoreError::Ledger(error) => match error {
+                    LedgerError::Away { .. }
+                    | LedgerError::Held { .. }
+                    | LedgerError::Lost { .. } => 7,
+                    LedgerError::Exists { .. }
+                    | LedgerError::Gone { .. }
+                    | LedgerError::OnlyHere { .. } => 2,
+                    LedgerError::Split { .. } | LedgerError::Damaged { .. } => 1,
+                },
                 StoreError::NoSuchRun { .. } | StoreError::BadId { .. } => 2,
                 StoreError::File(_)
                 | StoreError::Broken { .. }

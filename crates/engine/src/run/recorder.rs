@@ -6,9 +6,10 @@ use crate::redact::Redactor;
 use crate::toolset::{Recorder, ResourceMark};
 use crate::{
     flow::{Flow, RunLog},
-    store::{Event, Journal, Project, SnapshotRef, Snapshots, StoreError},
+    store::{Event, Journal, Project, RunFile, SnapshotRef, Snapshots, StoreError},
     view::RunView,
 };
+use serde_json::Value;
 
 pub(super) struct RunRecorder<'a> {
     pub journal: Journal,
@@ -35,6 +36,9 @@ impl RunRecorder<'_> {
             what: "a journal event without its secrets",
             reason: e.to_string(),
         })?;
+        if let Event::ToolFinished { result, .. } = &event {
+            self.keep_file(&result.content)?;
+        }
         let record = self.journal.append(self.effects.now(), event, durable)?;
         if let Err(e) = fold::feed(&mut self.log, self.flow, &record.event) {
             self.broken.get_or_insert_with(|| e.to_string());
@@ -43,6 +47,15 @@ impl RunRecorder<'_> {
         self.at.clone_from(&record.at);
         self.observer.event(&record);
         Ok(record.event)
+    }
+
+    /// A file that a call made for the run's user is kept where the run is before its result counts.
+    fn keep_file(&self, result: &Value) -> Result<(), StoreError> {
+        let place = result.get("file").and_then(Value::as_str);
+        match place.and_then(RunFile::at) {
+            Some(file) if file.run() == self.view.run_id => self.project.keep_file(&file),
+            _ => Ok(()),
+        }
     }
 
     /// An event that the flow itself gave and then cannot take is a bug.

@@ -22,7 +22,7 @@ use crate::gateway::Settled;
 use crate::toolset::{Fault, ResourceId};
 use crate::{
     flow::{RunLog, evaluated},
-    store::{Event, Journal, ProjectLock, Record, StateFile, StoreError, event::JOURNAL_VERSION},
+    store::{Event, ProjectLock, Record, StateFile, StoreError, event::JOURNAL_VERSION},
     view::RunView,
 };
 use agentctl_base::counted::counted;
@@ -377,8 +377,7 @@ impl ToolSession {
         let terms = &serving.terms;
         let paths = serving.project.run(run_id)?;
         let live = Live {
-            journal: Journal::create_on(serving.project.disk().clone(), &paths.journal())?
-                .marked(serving.project.marks(run_id)),
+            journal: serving.project.begin_run(run_id)?,
             log: RunLog::new(&serving.pack.flow),
             view: RunView::default(),
             guards: serving.gateway.guards(serving.pack.flow.scope_field()),

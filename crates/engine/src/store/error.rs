@@ -1,6 +1,6 @@
 //! What can go wrong on disk. Every one of these stops the activation: a state that could not be kept is no state.
 
-use super::{holder::Holder, marks::Foreign};
+use super::{holder::Holder, ledger::LedgerError, marks::Foreign};
 use agentctl_host::files::FileError;
 use std::{io, path::PathBuf};
 
@@ -8,6 +8,8 @@ use std::{io, path::PathBuf};
 pub enum StoreError {
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
     /// The journal's chain does not hold, or a line is not a record. `line` counts from 1.
     #[error("{} is broken at line {line}: {reason}; nothing was changed, restore the file from a copy or start a new run", path.display())]
     Broken {
@@ -65,7 +67,10 @@ impl StoreError {
     pub fn is_of_one_journal(&self) -> bool {
         matches!(
             self,
-            StoreError::Broken { .. } | StoreError::Lost { .. } | StoreError::NewerVersion { .. }
+            StoreError::Broken { .. }
+                | StoreError::Lost { .. }
+                | StoreError::NewerVersion { .. }
+                | StoreError::Ledger(LedgerError::Split { .. } | LedgerError::Damaged { .. })
         )
     }
 

@@ -3,6 +3,7 @@
 
 use super::{
     Event, Marks, Record, StoreError,
+    ledger::{Entry, Holding, LedgerError},
     read::{GENESIS, Loaded, Reading, Streamed, bytes_of, stream},
 };
 use crate::store::chain::chain;
@@ -36,6 +37,8 @@ pub struct Journal {
     unsynced_names: Vec<PathBuf>,
     /// A write or a sync failed: what is on the disk is not known, so nothing may follow it.
     failed: bool,
+    /// Has each line before the file; None: the file alone counts.
+    held: Option<Holding>,
 }
 
 impl Journal {
@@ -67,6 +70,7 @@ impl Journal {
             synced: false,
             unsynced_names,
             failed: false,
+            held: None,
         })
     }
 
@@ -74,6 +78,16 @@ impl Journal {
     #[must_use]
     pub fn marked(self, marks: Marks) -> Self {
         Journal { marks, ..self }
+    }
+
+    /// What is appended from here on is in the ledger before it is in the file, and the file is nobody else's meanwhile.
+    pub(super) fn held(self, mut held: Holding) -> Result<Self, StoreError> {
+        let locked = held.lock(&self.file);
+        locked.map_err(StoreError::io("lock", &self.path))?;
+        Ok(Journal {
+            held: Some(held),
+            ..self
+        })
     }
 
     /// Verifies the chain, heals a torn last line and opens for appending. Marks nothing and judges nobody: a run is opened with
@@ -152,6 +166,7 @@ impl Journal {
             synced: true,
             unsynced_names: Vec::new(),
             failed: false,
+            held: None,
         };
         Ok((journal, loaded))
     }
@@ -191,6 +206,16 @@ impl Journal {
             hash: hash.clone(),
             event,
         };
+        if let Some(held) = &self.held {
+            let entry = Entry {
+                seq,
+                prev: record.prev.clone(),
+                hash: record.hash.clone(),
+                line: line.trim_end().to_owned(),
+            };
+            let appended = held.append(entry, durable);
+            appended.map_err(|e| self.no_more(e))?;
+        }
         // One write per record: a crash tears the last line at most.
         if let Err(e) = self.disk.write(&mut self.file, line.as_bytes(), &self.path) {
             self.failed = true;
@@ -200,11 +225,18 @@ impl Journal {
         self.hash = hash;
         self.len += line.len() as u64;
         self.digest.update(line.as_bytes());
-        self.synced = false;
+        // Where a ledger has it, it has it durably already, and the file is a copy.
+        self.synced = durable && self.held.is_some();
         if durable {
             self.sync()?;
         }
         Ok(record)
+    }
+
+    /// What became of the last write is not known, or it counts for nothing: none may follow it.
+    fn no_more(&mut self, error: LedgerError) -> StoreError {
+        self.failed = true;
+        error.into()
     }
 
     /// False when another process (that held the lock in between) appended, or the file is no longer this one: open it again.
@@ -225,6 +257,13 @@ impl Journal {
     /// After this, everything appended survives a power loss, and so does the file's name.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.usable()?;
+        if let Some(held) = &self.held {
+            if !self.synced {
+                held.sync().map_err(|e| self.no_more(e))?;
+                self.synced = true;
+            }
+            return Ok(());
+        }
         if !self.synced {
             if let Err(e) = self.disk.sync(&self.file, &self.path) {
                 self.failed = true;

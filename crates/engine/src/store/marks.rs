@@ -15,6 +15,8 @@ const ACTIVE: &str = "active run";
 pub struct Marks {
     key: Option<Key>,
     place: Vec<u8>,
+    /// Marks of this place count too; none are made for it.
+    or_of: Option<Vec<u8>>,
     run_id: String,
 }
 
@@ -66,8 +68,16 @@ impl Marks {
         Marks {
             key,
             place: place.as_os_str().as_encoded_bytes().to_vec(),
+            or_of: None,
             run_id: run_id.to_owned(),
         }
+    }
+
+    /// Records that were marked for `place` are the user's as well.
+    #[must_use]
+    pub fn or_of(mut self, place: &Path) -> Marks {
+        self.or_of = Some(place.as_os_str().as_encoded_bytes().to_vec());
+        self
     }
 
     pub fn run_id(&self) -> &str {
@@ -87,7 +97,12 @@ impl Marks {
     pub(super) fn judge(&self, seq: u64, hash: &str, mark: Option<&str>) -> Result<(), Whose> {
         let key = self.key.as_ref().ok_or(Whose::NoKey)?;
         let mark = mark.ok_or(Whose::Unmarked)?;
-        match key.made(JOURNAL, &self.parts(&seq.to_be_bytes(), hash), mark) {
+        let seq = seq.to_be_bytes();
+        let made = |place: &[u8]| {
+            let parts = [self.run_id.as_bytes(), place, &seq, hash.as_bytes()];
+            key.made(JOURNAL, &parts, mark)
+        };
+        match made(&self.place) || self.or_of.as_deref().is_some_and(made) {
             true => Ok(()),
             false => Err(Whose::AnotherMark),
         }

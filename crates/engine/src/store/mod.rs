@@ -10,6 +10,7 @@ pub mod event;
 mod first;
 mod holder;
 mod journal;
+mod ledger;
 mod line;
 mod lock;
 mod marks;
@@ -18,10 +19,12 @@ mod read;
 mod removal;
 mod resource;
 mod run_files;
+mod shared;
 mod snapshot;
 mod state;
 mod tail;
 mod texts;
+mod transfer;
 mod whole;
 
 #[cfg(test)]
@@ -33,6 +36,8 @@ mod journal_tests;
 #[cfg(test)]
 mod marks_tests;
 #[cfg(test)]
+mod shared_tests;
+#[cfg(test)]
 mod state_tests;
 #[cfg(test)]
 mod store_tests;
@@ -40,6 +45,8 @@ mod store_tests;
 mod tail_tests;
 #[cfg(test)]
 mod texts_tests;
+#[cfg(test)]
+mod transfer_tests;
 
 pub use adopt::adopt;
 pub use checkpoint::Checked;
@@ -47,13 +54,16 @@ pub use error::StoreError;
 pub use event::{Budgets, Event, LimitOverrides, Link, Means, Record, Shared, Side};
 pub use holder::Holder;
 pub use journal::Journal;
+pub use ledger::{Entry, Fetched, Lease, Ledger, LedgerError};
 pub use lock::{Held, ProjectLock};
 pub use marks::{Foreign, Marks, Whose};
 pub use project::{MEMORY_IGNORED, Project, RunPaths};
 pub use read::{Each, Loaded, Torn};
 pub use resource::{ResourceId, ResourceMark};
 pub use run_files::{KINDS, RunFile};
+pub use shared::Copied;
 pub use snapshot::{SnapshotRef, Snapshots};
 pub use state::{JournalHead, RunState, STATE_SCHEMA_VERSION, StateFile};
 pub use tail::Tail;
 pub use texts::Texts;
+pub use transfer::{Exported, Imported};

@@ -1,6 +1,8 @@
 //! Where things lie in a project. Every path below the project's root is made here, from ids that were checked here.
 
-use super::{Holder, Marks, ProjectLock, Snapshots, StateFile, StoreError, Texts, line::Line};
+use super::{
+    Holder, Ledger, Marks, ProjectLock, Snapshots, StateFile, StoreError, Texts, line::Line,
+};
 use agentctl_host::files::{
     self, Disk, Existing, FileError, Files, Found, file_part, is_plain, read_own,
 };
@@ -49,6 +51,8 @@ pub struct Project {
     disk: Arc<dyn Disk>,
     /// The user's, to mark what is written and to know it again.
     key: Option<Key>,
+    /// What other replicas share its runs' journals by; None: they are this folder's alone.
+    ledger: Option<Arc<dyn Ledger>>,
 }
 
 impl PartialEq for Project {
@@ -67,6 +71,7 @@ impl Project {
             root: root.into(),
             disk,
             key: None,
+            ledger: None,
         }
     }
     /// With the user's key; without one nothing is marked, and every run is foreign once the process that wrote it is gone.
@@ -74,11 +79,35 @@ impl Project {
     pub fn with_key(self, key: Option<Key>) -> Self {
         Project { key, ..self }
     }
-    /// The marks of a run here. They hold for the folder's real path: in a copy of the folder they are another folder's.
+    /// Its journals go to this ledger as well, and its marks hold wherever the ledger is shared.
+    #[must_use]
+    pub fn with_ledger(self, ledger: Arc<dyn Ledger>) -> Self {
+        Project {
+            ledger: Some(ledger),
+            ..self
+        }
+    }
+
+    pub fn ledger(&self) -> Option<&Arc<dyn Ledger>> {
+        self.ledger.as_ref()
+    }
+
+    /// The marks of a run here. They hold for the folder's real path: in a copy of the folder they are another folder's. Where journals
+    /// are shared they are made for all who share them; a run of before is known by the folder's.
     pub fn marks(&self, run_id: &str) -> Marks {
         let real = self.root.canonicalize();
-        let place = real.as_deref().unwrap_or(&self.root);
-        Marks::of(self.key.clone(), place, run_id)
+        let folder = real.as_deref().unwrap_or(&self.root);
+        match &self.ledger {
+            None => Marks::of(self.key.clone(), folder, run_id),
+            Some(_) => Marks::of(self.key.clone(), &self.place(), run_id).or_of(folder),
+        }
+    }
+    /// What marks are made over: the folder's real path, or the ledger, which is no path of a folder.
+    pub fn place(&self) -> PathBuf {
+        match &self.ledger {
+            Some(ledger) => PathBuf::from(format!("agentctl ledger {}", ledger.id())),
+            None => (self.root.canonicalize()).unwrap_or_else(|_| self.root.clone()),
+        }
     }
     pub(super) fn key(&self) -> Option<&Key> {
         self.key.as_ref()
@@ -116,7 +145,13 @@ impl Project {
     }
     /// The snapshots of a run.
     pub fn snapshots(&self, run: &RunPaths) -> Snapshots {
-        Snapshots::on(Arc::clone(&self.disk), run.snapshots()).with_texts(self.texts())
+        let snapshots =
+            Snapshots::on(Arc::clone(&self.disk), run.snapshots()).with_texts(self.texts());
+        let run_id = run.dir.file_name().and_then(|name| name.to_str());
+        match (&self.ledger, run_id) {
+            (Some(ledger), Some(run_id)) => snapshots.kept_in(ledger, run_id),
+            _ => snapshots,
+        }
     }
     pub fn agent_results(&self) -> PathBuf {
         self.memory().join("agent_results")
@@ -249,17 +284,28 @@ impl Project {
 
     /// The full id of the run that `given` names: the id itself, or a beginning that only one run has.
     pub fn find_run(&self, given: &str) -> Result<String, StoreError> {
+        if is_plain(given) {
+            self.fetch_run(given)?;
+        }
         let is_whole = |journal: &Path| began(journal).unwrap_or(false);
         if is_plain(given) && is_whole(&self.run(given)?.journal()) {
             return Ok(given.to_owned());
         }
-        let ids = self.run_ids()?;
+        let mut ids = self.run_ids()?;
+        if let Some(ledger) = &self.ledger {
+            ids.extend(ledger.runs()?);
+            ids.sort();
+            ids.dedup();
+        }
         if ids.iter().any(|id| id == given) {
             return Ok(given.to_owned());
         }
         let mut matching = ids.into_iter().filter(|id| id.starts_with(given));
         match (matching.next(), matching.next()) {
-            (Some(id), None) if !given.is_empty() => Ok(id),
+            (Some(id), None) if !given.is_empty() => {
+                self.fetch_run(&id)?;
+                Ok(id)
+            }
             _ => Err(StoreError::NoSuchRun {
                 id: given.to_owned(),
             }),

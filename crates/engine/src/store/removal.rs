@@ -7,8 +7,17 @@ use std::{fs, io};
 const GOING: &str = ".pruned-";
 
 impl Project {
-    /// Removes what lies of a run in the project. Whoever calls it holds what the run belongs to. False: there was nothing.
+    /// Removes a run: where journals are shared for all who share them, and what lies of it in the project. Whoever calls it holds what
+    /// the run belongs to. False: there was nothing here.
     pub fn remove_run(&self, run_id: &str) -> Result<bool, StoreError> {
+        if let Some(ledger) = self.ledger() {
+            ledger.remove(run_id)?;
+        }
+        self.remove_copy(run_id)
+    }
+
+    /// Removes what lies of a run in the project.
+    pub(super) fn remove_copy(&self, run_id: &str) -> Result<bool, StoreError> {
         let paths = self.run(run_id)?;
         self.refuse_links(Some(&paths))?;
         let going = self.runs().join(format!("{GOING}{run_id}"));

@@ -81,6 +81,7 @@ impl Project {
     /// What stands in it; None: it is not there, or is no file of at most [`RunFile::MAX`] bytes.
     pub fn run_file(&self, file: &RunFile) -> Result<Option<Vec<u8>>, StoreError> {
         let files = Files::open(self.root())?;
+        self.fetch_file(&files, file)?;
         match files.read(Path::new(&file.place()), RunFile::MAX as u64)? {
             Found::Bytes(bytes) => Ok(Some(bytes)),
             Found::Missing | Found::Odd(_) => Ok(None),
@@ -89,7 +90,9 @@ impl Project {
 
     /// How many bytes stand in it; None as for [`Project::run_file`].
     pub fn run_file_size(&self, file: &RunFile) -> Result<Option<u64>, StoreError> {
-        let size = Files::open(self.root())?.size(Path::new(&file.place()))?;
+        let files = Files::open(self.root())?;
+        self.fetch_file(&files, file)?;
+        let size = files.size(Path::new(&file.place()))?;
         Ok(size.filter(|size| *size <= RunFile::MAX as u64))
     }
 
@@ -125,8 +128,7 @@ impl Project {
     }
 
     fn over_link<T>(&self, file: &RunFile, until: i64, made: impl FnOnce(&[&[u8]]) -> T) -> T {
-        let real = self.root().canonicalize();
-        let place = real.as_deref().unwrap_or(self.root());
+        let place = self.place();
         made(&[
             place.as_os_str().as_encoded_bytes(),
             file.run.as_bytes(),

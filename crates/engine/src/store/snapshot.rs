@@ -1,7 +1,7 @@
 //! A resource as it was before each change, one file per snapshot. Files are only added, never changed. A long one says how it differs
 //! from a text that is kept whole elsewhere.
 
-use super::{Event, ResourceId, ResourceMark, StoreError, Texts};
+use super::{Event, Ledger, ResourceId, ResourceMark, StoreError, Texts, ledger::snapshot_name};
 use agentctl_base::canonical::sha256_hex;
 use agentctl_host::files::{self, Disk, Found, file_part, read_own, write_atomic_on};
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,8 @@ pub struct Snapshots {
     disk: Arc<dyn Disk>,
     dir: PathBuf,
     texts: Option<Texts>,
+    /// Where the run's journal is shared, and the run.
+    kept_in: Option<(Arc<dyn Ledger>, String)>,
 }
 
 impl From<SnapshotRef> for Event {
@@ -53,6 +55,7 @@ impl Snapshots {
             disk,
             dir,
             texts: None,
+            kept_in: None,
         }
     }
 
@@ -60,6 +63,13 @@ impl Snapshots {
     #[must_use]
     pub fn with_texts(mut self, texts: Texts) -> Self {
         self.texts = Some(texts);
+        self
+    }
+
+    /// Those of this run are in the ledger as well, whole.
+    #[must_use]
+    pub fn kept_in(mut self, ledger: &Arc<dyn Ledger>, run_id: &str) -> Self {
+        self.kept_in = Some((Arc::clone(ledger), run_id.to_owned()));
         self
     }
 
@@ -77,6 +87,9 @@ impl Snapshots {
         };
         let path = self.dir.join(&file);
         write_atomic_on(self.disk.as_ref(), &path, written.as_bytes())?;
+        if let Some((ledger, run_id)) = &self.kept_in {
+            ledger.keep(run_id, &snapshot_name(&file), text.as_bytes())?;
+        }
         Ok(SnapshotRef {
             resource: of.resource.clone(),
             file,

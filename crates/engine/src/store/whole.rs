@@ -47,6 +47,7 @@ impl Project {
         checked: Option<&Checked>,
         each: Each<'_>,
     ) -> Result<(Loaded, Option<Checked>), StoreError> {
+        self.fetch_run(run_id)?;
         let reading = Reading {
             marks: &self.marks(run_id),
             checked,
@@ -60,8 +61,12 @@ impl Project {
         Ok((read.loaded, checked))
     }
 
-    /// Opens a run of this user's for appending, as [`Journal::open_for`]; one that lost records is refused before it is healed.
-    pub fn open_run(&self, run_id: &str, each: Each<'_>) -> Result<(Journal, Loaded), StoreError> {
+    /// Opens what the folder has of a run, as [`Journal::open_for`]; one that lost records is refused before it is healed.
+    pub(super) fn open_copy(
+        &self,
+        run_id: &str,
+        each: Each<'_>,
+    ) -> Result<(Journal, Loaded), StoreError> {
         let path = self.run(run_id)?.journal();
         let whole = |loaded: &Loaded| {
             self.has_records(run_id, loaded)?;

@@ -10,6 +10,7 @@
 )]
 
 pub mod journals;
+pub mod ledger;
 
 use crate::gateway::{CallContext, Gateway, Settled};
 use crate::guards::GuardState;

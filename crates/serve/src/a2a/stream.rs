@@ -4,11 +4,11 @@
 use super::feed::{Feed, Standing};
 use super::task::Seen;
 use crate::answer::{Answer, Events};
+use crate::following::Following;
 use crate::router::named;
 use crate::runs::Found;
 use crate::server::Server;
 use agentctl_a2a::StreamResponse;
-use agentctl_engine::store::Tail;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,19 +51,14 @@ impl Teller {
         let first = StreamResponse::Task(Box::new(seen.task));
         let told = self.send(&first).await;
         let stays = !state.is_terminal() && (waits || !state.is_interrupted());
-        let Ok(paths) = self.found.pack.project.run(&self.found.run) else {
+        let Some(mut following) = Following::new(&self.server, &self.found) else {
             return;
         };
         if told.is_err() || !stays {
             return;
         }
-        let mut tail = Tail::new(&paths.journal());
         loop {
-            // Asked for before the journal is read, so that nothing comes in between unseen.
-            let live = self.server.live.of(&self.found.run);
-            let mut begun = self.server.live.begun();
-            begun.mark_unchanged();
-            let (records, read) = tail.more();
+            let (records, read) = following.more().await;
             for record in records.iter().filter(|record| record.seq > last) {
                 let Ok(event) = self.feed.record(record).await else {
                     return;
@@ -83,15 +78,9 @@ impl Teller {
                 Ok(Standing::Rests(seen)) => return self.rests(*seen).await,
                 Err(_) => return,
             }
-            let rests = live.is_none();
-            let more = async {
-                match live {
-                    Some(mut live) => drop(live.changed().await),
-                    None => drop(begun.changed().await),
-                }
-            };
+            let rests = following.rests();
             tokio::select! {
-                () = more => {}
+                () = following.changed() => {}
                 () = self.events.gone() => return,
                 // A run that nobody goes on with here tells nothing more when the server ends.
                 () = self.server.turns.ending(), if rests => return,

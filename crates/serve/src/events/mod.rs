@@ -5,12 +5,13 @@ mod ag_ui;
 use crate::answer::{Answer, Events};
 use crate::ask::Ask;
 use crate::files::Attached;
+use crate::following::Following;
 use crate::problem::Problem;
 use crate::reads::Reads;
 use crate::runs::Found;
 use crate::server::Server;
 use ag_ui::AgUi;
-use agentctl_engine::store::{Event, Record, Tail};
+use agentctl_engine::store::{Event, Record};
 use agentctl_turns::Seen;
 use serde_json::Value;
 use std::sync::Arc;
@@ -101,17 +102,12 @@ async fn tell(
     after: u64,
     events: Events,
 ) {
-    let Ok(paths) = found.pack.project.run(&found.run) else {
+    let Some(mut following) = Following::new(&server, &found) else {
         return;
     };
-    let mut tail = Tail::new(&paths.journal());
     loop {
-        // Asked for before the journal is read, so that nothing comes in between unseen.
-        let live = server.live.of(&found.run);
-        let mut begun = server.live.begun();
-        begun.mark_unchanged();
         let reading = reads.begin().await;
-        let (records, read) = tail.more();
+        let (records, read) = following.more().await;
         drop(reading);
         for some in records.chunks(AT_ONCE) {
             let reading = reads.begin().await;
@@ -128,15 +124,9 @@ async fn tell(
         if form.is_over(&records) || read.is_err() {
             return;
         }
-        let rests = live.is_none();
-        let more = async {
-            match live {
-                Some(mut live) => drop(live.changed().await),
-                None => drop(begun.changed().await),
-            }
-        };
+        let rests = following.rests();
         tokio::select! {
-            () = more => {}
+            () = following.changed() => {}
             () = events.gone() => return,
             // A run that nobody goes on with here tells nothing more when the server ends.
             () = server.turns.ending(), if rests => return,

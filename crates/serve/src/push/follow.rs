@@ -3,9 +3,9 @@
 
 use super::{Form, Outbox, Target, send};
 use crate::a2a::{Feed, Standing, answer_of};
+use crate::following::Following;
 use crate::runs::Found;
 use crate::server::Server;
-use agentctl_engine::store::Tail;
 use agentctl_sessions::Push;
 use serde::Serialize;
 use serde_json::json;
@@ -55,17 +55,12 @@ impl Follower {
     }
 
     pub async fn follow(mut self) {
-        let Ok(paths) = self.found.pack.project.run(&self.found.run) else {
+        let Some(mut following) = Following::new(&self.server, &self.found) else {
             return;
         };
-        let mut tail = Tail::new(&paths.journal());
         let mut feed = Feed::new(&self.server, self.found.clone());
         loop {
-            // Asked for before the journal is read, so that nothing comes in between unseen.
-            let live = self.server.live.of(&self.found.run);
-            let mut begun = self.server.live.begun();
-            begun.mark_unchanged();
-            let (records, read) = tail.more();
+            let (records, read) = following.more().await;
             for record in &records {
                 let event = match feed.record(record).await {
                     Ok(event) => event,
@@ -83,30 +78,20 @@ impl Follower {
                 Ok(false) if read.is_ok() => {}
                 _ => return,
             }
-            match live {
-                Some(mut live) => {
-                    tokio::select! {
-                        changed = live.changed() => drop(changed),
-                        () = tokio::time::sleep(QUIET) => {}
-                    }
-                }
-                None => self.begins(begun).await,
-            }
+            // What comes is told, and the journal is looked at now and then all the same: another process may write it.
+            let _ = tokio::time::timeout(QUIET, self.grows(&mut following)).await;
         }
     }
 
-    /// Waits until the run is gone on with here, or for a while.
-    async fn begins(&self, mut begun: tokio::sync::watch::Receiver<u64>) {
-        let begins = async {
-            while self.server.live.of(&self.found.run).is_none() {
-                if begun.changed().await.is_err() {
-                    return;
-                }
+    /// Waits until there is more to read, or the run is gone on with here.
+    async fn grows(&self, following: &mut Following) {
+        let rested = following.rests();
+        loop {
+            following.changed().await;
+            let is_live = self.server.live.of(&self.found.run).is_some();
+            if !rested || is_live || self.found.pack.project.ledger().is_some() {
+                return;
             }
-        };
-        tokio::select! {
-            () = begins => {}
-            () = tokio::time::sleep(QUIET) => {}
         }
     }
 

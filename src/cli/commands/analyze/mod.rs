@@ -61,7 +61,7 @@ pub struct AnalyzeArgs {
 }
 
 pub fn analyze(root: &Path, args: &AnalyzeArgs, out: &Output) -> Result<Exit, CliError> {
-    let project = project::open(root)?;
+    let project = project::open(root, out)?;
     if let Some(since) = &args.since {
         return trends(root, &project, since, out);
     }

@@ -1,8 +1,9 @@
-//! `agentctl runs list|show|adopt|verify|prune`: looking at runs, and taking old ones away.
+//! `agentctl runs list|show|adopt|verify|prune|export|import`: looking at runs, taking old ones away, and from one place to another.
 
 mod adopt;
 pub(in crate::cli) mod list;
 mod prune;
+mod transfer;
 
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
@@ -20,7 +21,7 @@ use console::style;
 use serde_json::json;
 use std::path::Path;
 
-/// List, show, verify and prune runs
+/// List, show, verify, move and prune runs
 #[derive(Debug, Subcommand)]
 #[command(after_help = "Example:\n  agentctl runs list")]
 pub enum RunsCommand {
@@ -47,6 +48,8 @@ pub enum RunsCommand {
         yes: bool,
     },
     Prune(prune::PruneArgs),
+    Export(transfer::ExportArgs),
+    Import(transfer::ImportArgs),
     /// Check the hash chain of a journal, and whose it is (all runs when none is named)
     #[command(after_help = "Example:\n  agentctl runs verify")]
     Verify {
@@ -69,8 +72,16 @@ pub fn tell_damage(report: &RunReport, out: &Output) {
     }
 }
 
+/// Fetches what other replicas wrote, before all runs are looked at.
+fn fetch_all(project: &Project) -> Result<(), CliError> {
+    project
+        .fetch_all()
+        .map_err(|e| session::run_error(&e.into()))
+}
+
 /// All runs, over which the changes of a workflow are numbered: those whose journals cannot be read are told.
 pub fn all_runs(project: &Project, out: &Output) -> Result<AllRuns, CliError> {
+    fetch_all(project)?;
     let runs = AllRuns::look(project).map_err(|e| session::run_error(&e))?;
     for (run_id, why) in runs.unreadable(project) {
         let note = format!("the changes of run {run_id} are not counted: {why}");
@@ -80,11 +91,20 @@ pub fn all_runs(project: &Project, out: &Output) -> Result<AllRuns, CliError> {
 }
 
 pub fn runs(root: &Path, command: &RunsCommand, out: &Output) -> Result<Exit, CliError> {
-    let project = project::open(root)?;
+    let project = project::open(root, out)?;
+    // Where others share them, their runs are listed and checked as well.
+    if matches!(
+        command,
+        RunsCommand::List(_) | RunsCommand::Verify { run: None } | RunsCommand::Prune(_)
+    ) {
+        fetch_all(&project)?;
+    }
     match command {
         RunsCommand::List(args) => list::list(&project, args, out),
         RunsCommand::Show { run } => show(root, &project, run, out),
         RunsCommand::Prune(args) => prune::prune(root, args, out),
+        RunsCommand::Export(args) => transfer::export(&project, args, out),
+        RunsCommand::Import(args) => transfer::import(root, args, out),
         RunsCommand::Verify { run } => verify(&project, run.as_deref(), out),
         RunsCommand::Adopt { run, yes } => adopt::adopt(root, run, *yes, out),
     }
