@@ -3,22 +3,36 @@
 
 use crate::check::{Against, Claim};
 use crate::corpus::{Corpus, group};
+use crate::facts::Member;
 use crate::likeness::{Context, Shared};
 use crate::polarity::{are_alike, are_contrary};
 use crate::statement::Statement;
-use crate::values::{Bound, Value, What};
+use crate::values::{Value, What};
 use std::collections::BTreeSet;
 
+/// Of one value so many others are looked at, at most.
+const RIVALS: usize = 16;
 /// Of any thing people may be counted.
 const PEOPLE: &str = "count peopl";
 
 /// A value of somebody else's about the same thing.
-struct Other<'a> {
-    at: usize,
-    value: &'a Value,
-    year: Option<i32>,
-    publisher: usize,
-    shared: Shared,
+pub(crate) struct Other<'a> {
+    pub at: usize,
+    pub value: &'a Value,
+    pub year: Option<i32>,
+    pub publisher: usize,
+    pub shared: Shared,
+}
+
+impl Other<'_> {
+    pub fn member(&self) -> Member {
+        Member {
+            at: self.at,
+            place: self.value.place(),
+            publisher: self.publisher,
+            shared: self.shared.clone(),
+        }
+    }
 }
 
 impl Corpus {
@@ -31,159 +45,57 @@ impl Corpus {
             .statement
             .values
             .get(nth)
-            .filter(|value| !value.apart)?;
-        let others = self.others(claim, value);
-        // Whoever says the same value of anything near it shields it.
-        let shields = |other: &Other<'_>| {
-            let near = other.shared.telling + usize::from(other.shared.weight > 1.5) > 0;
-            let just = value.dimension() != "date" && value.exact().agrees(&other.value.exact());
-            near && just || value.agrees(other.value) && self.is_about_the_same(claim, value, other)
-        };
-        if others.iter().any(shields) {
-            return None;
-        }
-        // `the sleep of 240 people` counts those that are spoken of, not all.
-        let part = value.dimension().starts_with("count")
-            && claim.statement.word_before(value.from) == "of";
-        if part || claim.statement.is_denied(value.from) {
-            return None;
-        }
-        let year = claim.statement.year_of(value);
-        let tentative = claim.statement.is_tentative(value.from);
-        let own: Vec<usize> = self.of_documents(&claim.documents);
-        let unlike = others.into_iter().filter(|other| {
-            let Some(placed) = self.placed.get(other.at) else {
-                return false;
-            };
-            !value.agrees(other.value)
-                && !other.value.apart
-                && other.value.bound != Bound::About
-                && placed.statement.is_tentative(other.value.from) == tentative
-                && (year.is_none()
-                    || other.year.is_none()
-                    || year == other.year
-                    || value.dimension() == "date")
-                && !self.has(&own, other.value)
-                && !self.has(&self.of_documents(&BTreeSet::from([placed.doc])), value)
-        });
-        let unlike: Vec<Other<'_>> = unlike.collect();
-        let agreed = self.agreed(claim, value, &unlike);
-        let sentences = agreed.or_else(|| self.counted_by_all(value, &unlike))?;
+            .filter(|value| !value.apart && self.may_be_held(claim, value))?;
+        let sentences = self.other_fact(claim, value)?;
         Some(Against {
             sentences,
             about: "value",
         })
     }
 
-    /// What at least two publishers agree on: one of them about just this, the others with the same value about nearly this.
-    fn agreed(&self, claim: &Claim, value: &Value, others: &[Other<'_>]) -> Option<Vec<usize>> {
-        let year = claim.statement.year_of(value);
-        let anchors = others
-            .iter()
-            .filter(|other| self.is_about_the_same(claim, value, other));
-        let groups = anchors.map(|anchor| -> Vec<&Other<'_>> {
-            let near = |other: &&Other<'_>| {
-                let same = anchor.value.exact().agrees(&other.value.exact())
-                    && anchor.value.dimension() == other.value.dimension();
-                let odd = other.value.has_digits(3) && other.shared.weight > 0.2;
-                let about = other.shared.telling >= 1 || other.shared.weight > 1.5;
-                let told =
-                    || other.shared.weight > 0.2 && self.is_told_of_the_same(claim, other.at);
-                same && (about || odd || told())
-            };
-            others.iter().filter(near).collect()
-        });
-        let weight = |group: &[&Other<'_>]| {
-            group
-                .iter()
-                .map(|other| other.shared.weight)
-                .fold(0.0, f64::max)
+    /// Whether a value may be held against others: nobody shields it, it is not denied, and it counts all of something.
+    pub(crate) fn may_be_held(&self, claim: &Claim, value: &Value) -> bool {
+        // Whoever says the same value of anything near it shields it.
+        let shields = |other: &Other<'_>| {
+            let near = other.shared.telling + usize::from(other.shared.weight > 1.5) > 0;
+            let just = (value.dimension() != "date" || value.is_day() && other.value.is_day())
+                && value.exact().agrees(&other.value.exact());
+            near && just
+                || value.agrees(other.value)
+                    && other.value.parts() >= value.parts().min(2)
+                    && self.is_about_the_same(claim, value, other)
         };
-        let mut best = groups.max_by(|a, b| {
-            publishers(a)
-                .cmp(&publishers(b))
-                .then(weight(a).total_cmp(&weight(b)))
-        })?;
-        best.sort_by(|a, b| {
-            b.shared
-                .weight
-                .total_cmp(&a.shared.weight)
-                .then(a.at.cmp(&b.at))
-        });
-        // One of a series by years: without a year nobody knows which of them is meant.
-        let of_years = best.iter().all(|other| other.year.is_some());
-        let rival = |other: &Other<'_>| {
-            self.is_about_the_same(claim, value, other)
-                && other.year.is_some()
-                && best.iter().all(|b| b.year != other.year)
-        };
-        if value.dimension() != "date" && year.is_none() && of_years && others.iter().any(rival) {
-            return None;
-        }
-        (publishers(&best) >= 2).then(|| best.into_iter().map(|other| other.at).collect())
+        // `the sleep of 240 people` counts those that are spoken of, not all.
+        // So does `two hundred metres of the wall`.
+        let whole = value.dimension() == "share" || value.dimension().starts_with("money");
+        let part = value.dimension().starts_with("count")
+            && claim.statement.word_before(value.from) == "of"
+            || !whole && claim.statement.is_part_behind(value.to);
+        !part
+            && !claim.statement.is_denied(value.from)
+            && !self.others(claim, value).iter().any(shields)
     }
 
-    /// A number of things on which at least three publishers agree and that nobody else gives otherwise: it is the number of them.
-    fn counted_by_all(&self, value: &Value, others: &[Other<'_>]) -> Option<Vec<usize>> {
-        let noun = value
-            .dimension()
-            .strip_prefix("count ")
-            .filter(|noun| *noun != "peopl")?;
-        let of_it: Vec<&Other<'_>> = others
-            .iter()
-            .filter(|other| other.value.dimension() == value.dimension())
-            .collect();
-        let same = |a: &Other<'_>| -> Vec<&Other<'_>> {
-            of_it
-                .iter()
-                .filter(|b| a.value.exact().agrees(&b.value.exact()))
-                .copied()
-                .collect()
-        };
-        let best = of_it
-            .iter()
-            .map(|a| same(a))
-            .max_by_key(|group| publishers(group))?;
-        let rare_others = of_it
-            .iter()
-            .filter(|other| !best.iter().any(|b| std::ptr::eq(*b, **other)))
-            .count();
-        let most = publishers(&best);
-        let rivals = of_it
-            .iter()
-            .map(|a| same(a))
-            .filter(|group| publishers(group) > 1 && group.len() != best.len())
-            .count();
-        let is_thing = self.share(noun) > 0.1 || most > 3;
-        (most >= 3 && rivals == 0 && rare_others <= 1 && is_thing)
-            .then(|| best.into_iter().map(|other| other.at).collect())
-    }
-
-    /// Sentences of other publishers that give another value of the same thing.
+    /// Sentences of other publishers that seem to give another value of the same thing.
     pub(crate) fn rival_values(&self, claim: &Claim) -> Vec<usize> {
         let mut found = Vec::new();
         for value in claim.statement.values.iter().filter(|value| !value.apart) {
             let others = self.others(claim, value).into_iter();
             let rivals = others.filter(|other| {
-                !value.agrees(other.value) && self.is_about_the_same(claim, value, other)
+                let counted = value.dimension() == other.value.dimension()
+                    && value.dimension().starts_with("count ");
+                !value.agrees(other.value) && (counted || other.shared.telling >= 1)
             });
-            found.extend(rivals.map(|other| other.at));
-            found.extend(self.rival_counts(claim, value));
+            let mut rivals: Vec<Other<'_>> = rivals.collect();
+            rivals.sort_by(|a, b| {
+                b.shared
+                    .weight
+                    .total_cmp(&a.shared.weight)
+                    .then(a.at.cmp(&b.at))
+            });
+            found.extend(rivals.into_iter().take(RIVALS).map(|other| other.at));
         }
         found
-    }
-
-    /// Other numbers of the very things that a claim counts.
-    fn rival_counts(&self, claim: &Claim, value: &Value) -> Vec<usize> {
-        let noun = value
-            .dimension()
-            .strip_prefix("count ")
-            .filter(|noun| *noun != "peopl");
-        let others = noun.map(|_| self.others(claim, value)).unwrap_or_default();
-        let same = others.into_iter().filter(|other| {
-            other.value.dimension() == value.dimension() && !value.agrees(other.value)
-        });
-        same.map(|other| other.at).collect()
     }
 
     /// Sentences of other publishers that give the same value for the same thing: those that say it, and those that deny it or say the
@@ -214,7 +126,7 @@ impl Corpus {
         (same, otherwise)
     }
 
-    fn others(&self, claim: &Claim, value: &Value) -> Vec<Other<'_>> {
+    pub(crate) fn others(&self, claim: &Claim, value: &Value) -> Vec<Other<'_>> {
         let around = claim.context(value.from);
         let places = self.by_dimension.get(group(value.dimension()));
         let mut others = Vec::new();
@@ -273,7 +185,7 @@ impl Corpus {
         one && (signs >= 2 || signs == 1 && told())
     }
 
-    fn of_documents(&self, documents: &BTreeSet<usize>) -> Vec<usize> {
+    pub(crate) fn of_documents(&self, documents: &BTreeSet<usize>) -> Vec<usize> {
         let all = self.placed.iter().enumerate();
         all.filter(|(_, placed)| documents.contains(&placed.doc))
             .map(|(at, _)| at)
@@ -281,7 +193,7 @@ impl Corpus {
     }
 
     /// Whether one of the sentences has this value too.
-    fn has(&self, sentences: &[usize], value: &Value) -> bool {
+    pub(crate) fn has(&self, sentences: &[usize], value: &Value) -> bool {
         let statements = sentences
             .iter()
             .filter_map(|at| self.placed.get(*at))
@@ -292,16 +204,14 @@ impl Corpus {
     }
 }
 
-fn publishers(others: &[&Other<'_>]) -> usize {
-    others
-        .iter()
-        .map(|other| other.publisher)
-        .collect::<BTreeSet<usize>>()
-        .len()
-}
+/// So many years apart no two dates are of one deed.
+const YEARS: u32 = 150;
 
 /// Figures of one thing lie near one another, unless only the unit or the scale is another one.
-fn is_near(a: &Value, b: &Value) -> bool {
+pub(crate) fn is_near(a: &Value, b: &Value) -> bool {
+    if let (Some(a), Some(b)) = (a.year(), b.year()) {
+        return a.abs_diff(b) <= YEARS;
+    }
     let (What::Quantity { amount: x, .. }, What::Quantity { amount: y, .. }) = (&a.what, &b.what)
     else {
         return true;
@@ -312,7 +222,7 @@ fn is_near(a: &Value, b: &Value) -> bool {
 }
 
 /// Whether two values measure the same kind of thing. People may be counted as what they do, where that is said beside.
-fn is_comparable(a: &Value, b: &Value, around_a: &Context, around_b: &Context) -> bool {
+pub(crate) fn is_comparable(a: &Value, b: &Value, around_a: &Context, around_b: &Context) -> bool {
     let (Some(x), Some(y)) = (
         a.dimension().strip_prefix("count "),
         b.dimension().strip_prefix("count "),
@@ -325,5 +235,7 @@ fn is_comparable(a: &Value, b: &Value, around_a: &Context, around_b: &Context) -
             .iter()
             .any(|(sense, near)| *near >= 1.0 && sense == noun)
     };
-    x == y || x == "peopl" && says(around_a, y) || y == "peopl" && says(around_b, x)
+    x == y
+        || (x.is_empty() || x == "peopl" && crate::words::is_person(y)) && says(around_a, y)
+        || (y.is_empty() || y == "peopl" && crate::words::is_person(x)) && says(around_b, x)
 }

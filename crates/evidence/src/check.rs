@@ -110,7 +110,7 @@ impl Corpus {
             .collect()
     }
 
-    fn claim(&self, text: &str, cited: &[String]) -> Option<Claim> {
+    pub(crate) fn claim(&self, text: &str, cited: &[String]) -> Option<Claim> {
         let origin: Vec<usize> = cited.iter().filter_map(|id| self.at(id)).collect();
         let first = origin.first().and_then(|at| self.placed.get(*at))?;
         let placed = || origin.iter().filter_map(|at| self.placed.get(*at));
@@ -235,6 +235,18 @@ impl Corpus {
             if claim.publishers.contains(&self.publisher(placed)) || self.is_copy(claim, at) {
                 continue;
             }
+            // What was done has to be the same: that a ward was closed is not said by whoever speaks of the ward.
+            let mut deeds = claim.statement.all_deeds().peekable();
+            let shared = |deed: &Term| {
+                placed
+                    .statement
+                    .terms
+                    .iter()
+                    .any(|term| term.sense == deed.sense)
+            };
+            if deeds.peek().is_some() && !deeds.any(shared) {
+                continue;
+            }
             let names = claim
                 .statement
                 .names
@@ -252,7 +264,9 @@ impl Corpus {
             }
             if are_contrary(&claim.statement, &placed.statement) {
                 otherwise.push(at);
-            } else if are_alike(&claim.statement, &placed.statement)
+            } else if claim.statement.is_tentative_at_all()
+                == placed.statement.is_tentative_at_all()
+                && are_alike(&claim.statement, &placed.statement)
                 && covers(&|x, y| x.denied == y.denied && is_one(&y.sense, &x.sense))
             {
                 found.push(at);

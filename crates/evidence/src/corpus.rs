@@ -46,6 +46,8 @@ pub struct Corpus {
     pub(crate) publishers: Vec<usize>,
     /// Of each document: what its title is about.
     pub(crate) titles: Vec<Vec<String>>,
+    /// Of each document: every sense that stands in it.
+    pub(crate) senses: Vec<BTreeSet<String>>,
     pub(crate) placed: Vec<Placed>,
     /// In how many documents a sense stands.
     frequency: HashMap<String, usize>,
@@ -59,6 +61,7 @@ impl Corpus {
         let mut corpus = Corpus {
             publishers: Vec::new(),
             titles: Vec::new(),
+            senses: Vec::new(),
             placed: Vec::new(),
             frequency: HashMap::new(),
             by_dimension: HashMap::new(),
@@ -107,6 +110,7 @@ impl Corpus {
             });
         }
         self.titles.push(title);
+        self.senses.push(senses.clone());
         for dimension in self
             .placed
             .iter()

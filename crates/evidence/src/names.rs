@@ -25,11 +25,20 @@ pub(crate) struct Name {
 }
 
 impl Slot {
+    /// The role or the deed.
+    pub fn word(&self) -> Option<&String> {
+        match self {
+            Slot::Role(word) | Slot::Does(word) => Some(word),
+            Slot::Behind(_) => None,
+        }
+    }
+
     /// Whether the two are one place: who founded it is its founder.
     pub fn is_one(&self, other: &Slot) -> bool {
         let does = |role: &str, deed: &str| {
             let agent = role.strip_suffix("er").or_else(|| role.strip_suffix("or"));
-            role == deed || agent.is_some_and(|agent| sense(agent) == deed)
+            let like = |agent: &str| agent.get(..2) == deed.get(..2) && sense(agent) == deed;
+            role == deed || agent.is_some_and(like)
         };
         match (self, other) {
             (Slot::Role(role), Slot::Does(deed)) | (Slot::Does(deed), Slot::Role(role)) => {
@@ -41,6 +50,13 @@ impl Slot {
 }
 
 impl Name {
+    pub fn place(&self) -> crate::facts::Place {
+        crate::facts::Place {
+            from: self.from,
+            to: self.to,
+        }
+    }
+
     /// Whether the two may be one name: they have a word in common.
     pub fn may_be(&self, other: &Name) -> bool {
         self.words.iter().any(|word| other.words.contains(word))
@@ -92,14 +108,24 @@ fn end(tokens: &[Token], values: &[Value], at: usize) -> usize {
     let mut to = at;
     while let Some(token) = tokens.get(to) {
         let valued = values.iter().any(|v| (v.from..v.to).contains(&to));
-        let named =
-            token.kind == Kind::Word && token.capital && !valued && month(&token.fold).is_none();
+        let named = token.kind == Kind::Word
+            && token.capital
+            && !valued
+            && month(&token.fold).is_none()
+            && !is_weekday(&token.fold);
         if !named || is_small(&token.fold) {
             break;
         }
         to += 1;
     }
     to
+}
+
+fn is_weekday(word: &str) -> bool {
+    matches!(
+        word,
+        "monday" | "tuesday" | "wednesday" | "thursday" | "friday" | "saturday" | "sunday"
+    )
 }
 
 fn slots(tokens: &[Token], from: usize, to: usize) -> Vec<Slot> {
@@ -152,8 +178,16 @@ fn by(tokens: &[Token], at: usize) -> impl Iterator<Item = Slot> {
 
 /// `its director is NAME`
 fn is(tokens: &[Token], at: usize) -> Option<Slot> {
-    let before = tokens.get(..at)?.iter().rev();
-    let mut words = before.take_while(|t| t.kind == Kind::Word);
+    let before = tokens.get(..at)?;
+    // `The architect, they told us, was NAME`
+    let before = match before.split_last() {
+        Some((comma, rest)) if comma.fold == "," => {
+            let other = rest.iter().rposition(|t| t.kind == Kind::Mark)?;
+            rest.get(..other)?
+        }
+        _ => before,
+    };
+    let mut words = before.iter().rev().take_while(|t| t.kind == Kind::Word);
     let role = words.find(|t| content(t))?;
     Some(Slot::Role(sense(&role.stem)))
 }

@@ -1,149 +1,64 @@
 //! Sentences that deny what others say, or say the opposite: nobody was hurt, and several were; it rose, and it fell.
 
 use crate::check::{Against, Claim};
-use crate::corpus::{Corpus, Placed};
+use crate::corpus::{Corpus, Placed, count};
+use crate::facts::{Asked, Member, Place, Signs, closest, flag, publishers, sum};
 use crate::likeness::is_one;
 use crate::statement::{Statement, Term};
 use crate::values::{Value, What};
 use crate::words::{sides, stem};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The weight of each sign, and what all together have to be more than.
+const WEIGHTS: [(&str, f64); 13] = [
+    ("single", 0.0),
+    ("core", 0.68),
+    ("foreign", -0.12),
+    ("subject", -0.18),
+    ("closest", -0.09),
+    ("figures", -0.02),
+    ("dated", 0.73),
+    ("support", -0.53),
+    ("surplus", 0.26),
+    ("denial", 0.76),
+    ("close", 0.52),
+    ("second", 0.37),
+    ("short", -1.25),
+];
+const ENOUGH: f64 = 1.71;
 
 impl Corpus {
+    /// Sentences of at least two publishers that deny what a claim says, or say the opposite.
     pub(crate) fn other_polarity(&self, claim: &Claim) -> Option<Against> {
         if claim.statement.terms.len() < 3 {
             return None;
         }
-        let (mut against, mut near, mut same) = (Vec::new(), Vec::new(), false);
-        for (at, placed) in self.placed.iter().enumerate() {
-            if claim.publishers.contains(&self.publisher(placed)) {
-                continue;
-            }
-            match self.polarity(claim, at) {
-                Some(true) => same = true,
-                Some(false) => against.push(at),
-                None if self.is_nearly_opposite(claim, at) => near.push(at),
-                None => {}
-            }
-        }
-        // One is about just this, others may be about nearly this.
-        if !against.is_empty() {
-            against.extend(near);
-        }
-        let publishers: BTreeSet<usize> = against
+        let judged = claim
+            .statement
+            .terms
             .iter()
-            .filter_map(|at| self.placed.get(*at))
-            .map(|p| self.publisher(p))
-            .collect();
-        let same = same || self.says_so_too(claim, &against, &publishers);
-        (publishers.len() >= 2 && !same).then_some(Against {
-            sentences: against,
+            .filter_map(|x| self.judged_courses(claim, x));
+        let judged = judged.map(|(signs, sentences)| (sum(&signs, &WEIGHTS), sentences));
+        let good = judged.filter(|(sum, _)| *sum > ENOUGH);
+        let best = good.max_by(|(a, _), (b, _)| a.total_cmp(b));
+        let (_, sentences) = best?;
+        Some(Against {
+            sentences,
             about: "course of things",
         })
     }
 
-    /// Sentences of others that deny a claim or say the opposite.
+    /// Sentences of others that seem to deny a claim or to say the opposite.
     pub(crate) fn rival_courses(&self, claim: &Claim) -> Vec<usize> {
-        let all = self.placed.iter().enumerate();
-        let others = all.filter(|(_, placed)| !claim.publishers.contains(&self.publisher(placed)));
-        others
-            .map(|(at, _)| at)
-            .filter(|at| self.polarity(claim, *at) == Some(false))
-            .collect()
-    }
-
-    /// Whether yet another publisher has the claim's word of two opposites: it fell, and it did not rise.
-    fn says_so_too(&self, claim: &Claim, against: &[usize], publishers: &BTreeSet<usize>) -> bool {
-        let theirs: Vec<&Term> = against
-            .iter()
-            .filter_map(|at| self.placed.get(*at))
-            .flat_map(|p| &p.statement.terms)
-            .collect();
-        let ours = claim
-            .statement
-            .terms
-            .iter()
-            .filter(|x| theirs.iter().any(|y| opposed(x, y)));
-        let others = |placed: &&Placed| {
-            let of = self.publisher(placed);
-            !claim.publishers.contains(&of) && !publishers.contains(&of)
-        };
-        let others: Vec<&Placed> = self.placed.iter().filter(others).collect();
-        ours.into_iter().any(|x| {
-            others.iter().any(|placed| {
-                let mut same = placed
-                    .statement
-                    .terms
-                    .iter()
-                    .filter(|y| !y.denied && y.stem == x.stem);
-                same.any(|y| {
-                    let shared = self.shared(claim.context(x.at), placed.context(y.at));
-                    shared.telling >= 2 && shared.ratio >= 0.45
-                })
-            })
-        })
-    }
-
-    /// Of a sentence about the same deed: whether it says the same of it. None: it is about something else.
-    fn polarity(&self, claim: &Claim, at: usize) -> Option<bool> {
-        let placed = self.placed.get(at)?;
-        let (a, b) = (&claim.statement, &placed.statement);
-        let (besides, around) = (
-            self.besides(claim, at, false),
-            self.besides(claim, at, true),
-        );
-        for (x, y) in pairs(a, b) {
-            if a.is_tentative(x.at) || b.is_tentative(y.at) || years_differ(a, b) {
-                continue;
-            }
-            let opposite = are_opposite(x, y, a, b);
-            if !opposite && x.sense != y.sense {
-                continue;
-            }
-            let shared = self.shared(claim.context(x.at), placed.context(y.at));
-            let figures = same_figures(a, b);
-            let enough = match opposite {
-                true => {
-                    shared.telling >= 1 && (figures || shared.ratio >= 0.4)
-                        || shared.telling >= 2 && shared.ratio >= 0.3
-                        || figures && shared.ratio >= 0.25
-                }
-                // What was done or not must be one thing, and the whole about the same.
-                false => {
-                    let others = |shared: &BTreeSet<String>| {
-                        shared.iter().filter(|sense| **sense != x.sense).count()
-                    };
-                    // A denial speaks of all, a figure of a part.
-                    let part = x.denied
-                        && b.values.iter().any(|v| {
-                            v.dimension() != "date" && b.segment(v.from) == b.segment(y.at)
-                        });
-                    self.is_telling(&x.sense)
-                        && !part
-                        && (others(&besides) >= 2 || others(&around) >= 3)
-                }
-            };
-            if enough {
-                return Some(!opposite && x.denied == y.denied);
-            }
+        let mut found = Vec::new();
+        for x in &claim.statement.terms {
+            let (against, _) = self.courses(claim, x);
+            let members = against
+                .into_iter()
+                .filter_map(|(at, place, _)| self.member(claim, x.at, at, place));
+            found.extend(members.filter(|m| self.likely(claim, m) >= 2).map(|m| m.at));
         }
-        self.course(claim, placed)
-    }
-
-    /// Whether a sentence says the opposite with a telling word in common. Which of several things a claim with figures means, they tell.
-    fn is_nearly_opposite(&self, claim: &Claim, at: usize) -> bool {
-        let Some(placed) = self.placed.get(at) else {
-            return false;
-        };
-        let (a, b) = (&claim.statement, &placed.statement);
-        let mut opposites = pairs(a, b).filter(|(x, y)| {
-            let real = !a.is_tentative(x.at) && !b.is_tentative(y.at) && !years_differ(a, b);
-            real && are_opposite(x, y, a, b)
-        });
-        opposites.any(|(x, y)| {
-            let shared = self.shared(claim.context(x.at), placed.context(y.at));
-            let figures = a.values.iter().any(|v| v.dimension() != "date");
-            shared.telling >= 1 && (!figures || self.is_told_of_the_same(claim, at))
-        })
+        found
     }
 
     /// Whether what stands around a claim and around a sentence speaks of the same.
@@ -151,24 +66,292 @@ impl Corpus {
         self.besides(claim, at, true).len() >= COMMON
     }
 
-    /// Of a sentence that gives a number of two years: whether it went the way that the claim says. None: the claim says nothing of that.
-    fn course(&self, claim: &Claim, placed: &Placed) -> Option<bool> {
+    /// Of a sentence that gives a number of two years: whether it went the way that the claim's word says, and where that stands. None:
+    /// the claim says nothing of that.
+    fn course(&self, claim: &Claim, x: &Term, placed: &Placed) -> Option<(bool, Place)> {
         let (a, b) = (&claim.statement, &placed.statement);
+        let rises = rises(&x.stem).filter(|_| !x.denied)?;
         let turn = turn(b)?;
-        a.terms.iter().find_map(|x| {
-            let rises = rises(&x.stem).filter(|_| !x.denied && !a.is_tentative(x.at))?;
-            let counted =
-                |term: &&Term| term.segment == x.segment && is_one(&term.sense, turn.noun);
-            let of_it = a.terms.iter().any(|term| counted(&term));
-            let of_then = a.values.iter().any(|v| v.year() == Some(turn.year));
-            let named = a.names.iter().any(|n| b.names.iter().any(|m| m.may_be(n)));
-            let shared = self.shared(claim.context(x.at), placed.context(turn.at));
-            let same = of_it && of_then && (named || shared.telling >= 1);
-            same.then_some(rises == turn.rises)
-        })
+        let noun = turn
+            .dimension
+            .strip_prefix("count ")
+            .filter(|noun| !noun.is_empty());
+        let of_it = noun.is_none_or(|noun| {
+            let mut terms = a.terms.iter();
+            terms.any(|term| is_one(&term.sense, noun))
+        });
+        let mut years = a.values.iter().filter_map(Value::year).peekable();
+        let then =
+            years.peek().is_none() || years.any(|year| year == turn.year || year == turn.before);
+        let named = a.names.iter().any(|n| b.names.iter().any(|m| m.may_be(n)));
+        let shared = self.shared(claim.context(x.at), placed.context(turn.place.from));
+        let same = of_it && then && (named && noun.is_some() || shared.telling >= 1);
+        same.then_some((rises == turn.rises, turn.place))
     }
 }
 
+impl Corpus {
+    /// What at least two publishers say otherwise of a claim's word, its opposite or its denial, with its signs.
+    pub(crate) fn judged_courses(&self, claim: &Claim, x: &Term) -> Option<(Signs, Vec<usize>)> {
+        let a = &claim.statement;
+        if a.is_tentative(x.at) || is_said_of_all(&x.stem) {
+            return None;
+        }
+        let (against, same) = self.courses(claim, x);
+        let publisher = |at: usize| self.placed.get(at).map(|placed| self.publisher(placed));
+        let of = against.iter().map(|(at, _, _)| publisher(*at));
+        let of: BTreeSet<Option<usize>> = of.collect();
+        if of.len() < 2 {
+            return None;
+        }
+        let asked = self.asked(
+            claim,
+            Place {
+                from: x.at,
+                to: x.at + 1,
+            },
+        );
+        let member = |at: usize, place: Place| self.member(claim, x.at, at, place);
+        let against = against
+            .into_iter()
+            .filter_map(|(at, place, denial)| Some((member(at, place)?, denial)));
+        let mut against: Vec<(Member, bool)> = against.collect();
+        // How much each publisher's word is of the same thing; the second best counts.
+        let mut best: BTreeMap<usize, usize> = BTreeMap::new();
+        against.retain(|(m, _)| {
+            let likely = self.likely(claim, m) + usize::from(self.share(&x.sense) <= RARE);
+            let known = best.entry(m.publisher).or_default();
+            *known = likely.max(*known);
+            likely >= 1
+        });
+        let mut best: Vec<usize> = best.into_values().collect();
+        best.sort_unstable_by(|a, b| b.cmp(a));
+        let second = best.get(1).copied().unwrap_or_default();
+        if best.first().is_none_or(|first| *first < 2) {
+            return None;
+        }
+        // Where two say it of the same thing by the words just beside, others do not count.
+        let just_beside = |m: &Member| {
+            self.is_beside(&asked, m)
+                || self
+                    .placed
+                    .get(m.at)
+                    .is_some_and(|b| same_figures(a, &b.statement))
+        };
+        let just = publishers(against.iter().map(|(m, _)| m).filter(|m| just_beside(m))).len() >= 2;
+        against.retain(|(m, _)| !just || just_beside(m));
+        let members: Vec<Member> = against.iter().map(|(m, _)| m.clone()).collect();
+        if publishers(&members).len() < 2 {
+            return None;
+        }
+        let same = same.into_iter().filter(|(at, place)| {
+            !self
+                .placed
+                .get(*at)
+                .is_some_and(|p| p.statement.is_tentative(place.from))
+        });
+        let same = same.filter_map(|(at, place)| member(at, place));
+        let same: Vec<Member> = same.filter(|m| !just || just_beside(m)).collect();
+        let mut signs = self.signs(&asked, &members, &members);
+        signs.push(("told", self.told(&asked, &members)));
+        let same_subject = |member: &&Member| {
+            let of = self
+                .placed
+                .get(member.at)
+                .map(|placed| beside(&placed.statement, member.place.from));
+            of.into_iter().flatten().any(|theirs| {
+                let mut own = beside(a, x.at).into_iter();
+                own.any(|own| self.is_telling(own) && is_one(own, theirs))
+            })
+        };
+        let subject = publishers(members.iter().filter(same_subject)).len();
+        let statements = || {
+            members
+                .iter()
+                .filter_map(|m| Some(&self.placed.get(m.at)?.statement))
+        };
+        let figures = statements().filter(|b| same_figures(a, b)).count();
+        let years =
+            |s: &Statement| -> BTreeSet<i32> { s.values.iter().filter_map(Value::year).collect() };
+        let dated = statements()
+            .filter(|b| !years(a).is_disjoint(&years(b)))
+            .count();
+        let support = same
+            .iter()
+            .map(|m| self.in_common(&asked, m))
+            .fold(0.0, f64::max);
+        let strongest = members
+            .iter()
+            .map(|m| self.in_common(&asked, m))
+            .fold(0.0, f64::max);
+        let of_both: Vec<usize> = members
+            .iter()
+            .filter(|m| m.shared.telling >= 2)
+            .map(|m| m.publisher)
+            .collect();
+        let denial = against.iter().all(|(_, denial)| *denial);
+        if !denial && subject < 2 && figures == 0 {
+            return None;
+        }
+        signs.extend([
+            ("subject", count(subject.min(3))),
+            (
+                "closest",
+                count(
+                    publishers(members.iter().filter(|m| self.is_beside(&asked, m)))
+                        .len()
+                        .min(3),
+                ),
+            ),
+            ("figures", count(figures.min(2))),
+            ("dated", count(dated.min(2))),
+            ("support", support.min(10.0)),
+            ("strongest", strongest.min(12.0)),
+            ("surplus", (strongest - support).clamp(-8.0, 8.0)),
+            ("denial", flag(denial)),
+            ("telling", self.weight(&x.sense).min(5.0)),
+            (
+                "close",
+                count(
+                    of_both
+                        .into_iter()
+                        .collect::<BTreeSet<usize>>()
+                        .len()
+                        .min(3),
+                ),
+            ),
+            ("second", count(second.min(6))),
+            ("short", flag(a.terms.len() < 4)),
+        ]);
+        let mut members = members;
+        members.sort_by(|a, b| {
+            b.shared
+                .weight
+                .total_cmp(&a.shared.weight)
+                .then(a.at.cmp(&b.at))
+        });
+        Some((signs, members.iter().map(|m| m.at).collect()))
+    }
+
+    /// Whether a sentence's document has a day or month of which the claim speaks.
+    fn is_of_the_day(&self, claim: &Statement, placed: &Placed) -> bool {
+        let own: Vec<&Value> = claim
+            .values
+            .iter()
+            .filter(|v| v.parts() >= 2 && v.year().is_some())
+            .collect();
+        let title = self
+            .document(placed)
+            .map(|document| Statement::of(&document.title));
+        let of_doc = self
+            .placed
+            .iter()
+            .filter(|other| !own.is_empty() && other.doc == placed.doc);
+        let dates = of_doc
+            .flat_map(|other| &other.statement.values)
+            .chain(title.iter().flat_map(|t| &t.values));
+        // A day without a year is of the year in which it was published.
+        let published = self
+            .document(placed)
+            .and_then(|document| document.date.get(..4)?.parse().ok());
+        let dated = |v: &Value, day: &Value| v.year().is_some() || published == day.year();
+        dates
+            .into_iter()
+            .any(|v| v.parts() >= 2 && own.iter().any(|day| day.agrees(v) && dated(v, day)))
+    }
+
+    /// Whether one of the words just beside both is the same.
+    fn is_beside(&self, asked: &Asked<'_>, member: &Member) -> bool {
+        let theirs = self
+            .placed
+            .get(member.at)
+            .map(|placed| closest(&placed.statement, member.place));
+        theirs.into_iter().flatten().any(|theirs| {
+            let mut own = asked.closest.iter();
+            own.any(|own| self.is_telling(own) && is_one(own, &theirs))
+        })
+    }
+
+    fn member(&self, claim: &Claim, own: usize, at: usize, place: Place) -> Option<Member> {
+        let placed = self.placed.get(at)?;
+        Some(Member {
+            at,
+            place,
+            publisher: self.publisher(placed),
+            shared: self.shared(claim.context(own), placed.context(place.from)),
+        })
+    }
+
+    /// Where others say the opposite of a claim's word or deny it (whether it is that), and where they say the same.
+    fn courses(&self, claim: &Claim, x: &Term) -> (Vec<Contrary>, Vec<(usize, Place)>) {
+        let a = &claim.statement;
+        let opposites = !sides(&x.stem).is_empty();
+        let (mut against, mut same) = (Vec::new(), Vec::new());
+        for (at, placed) in self.placed.iter().enumerate() {
+            let b = &placed.statement;
+            if claim.publishers.contains(&self.publisher(placed))
+                || b.terms.iter().all(|y| !y.denied) && !x.denied && !opposites
+            {
+                continue;
+            }
+            if let Some((agrees, place)) = self.course(claim, x, placed) {
+                match agrees {
+                    true => same.push((at, place)),
+                    false => against.push((at, place, false)),
+                }
+            }
+            for y in &b.terms {
+                let place = Place {
+                    from: y.at,
+                    to: y.at + 1,
+                };
+                let one = is_one(&x.sense, &y.sense);
+                let denial = one && x.denied != y.denied && (x.carries || y.carries) && {
+                    let (denying, affirmed, of) = if x.denied { (a, y, b) } else { (b, x, a) };
+                    let denied = if x.denied { x } else { y };
+                    let mut deeds = denying.deeds(denied.at);
+                    denying.is_of_nobody()
+                        || of.is_deed(affirmed)
+                        || deeds.any(|deed| {
+                            of.deeds(affirmed.at).any(|other| other.sense == deed.sense)
+                        })
+                };
+                let other = denial || opposites && x.denied == y.denied && opposed(x, y);
+                if other && (denial || are_opposite(x, y, a, b)) && !b.is_tentative(y.at) {
+                    if !years_differ(a, b) {
+                        against.push((at, place, denial));
+                    }
+                } else if one && x.denied == y.denied
+                    || opposites && x.denied != y.denied && opposed(x, y)
+                {
+                    same.push((at, place));
+                }
+            }
+        }
+        (against, same)
+    }
+
+    /// How much says that a word of another is of the claim's thing: words in common beside it, a figure, a date, what is told around.
+    fn likely(&self, claim: &Claim, member: &Member) -> usize {
+        let Some(placed) = self.placed.get(member.at) else {
+            return 0;
+        };
+        let (a, b) = (&claim.statement, &placed.statement);
+        let years =
+            |s: &Statement| -> BTreeSet<i32> { s.values.iter().filter_map(Value::year).collect() };
+        let dated = !years(a).is_disjoint(&years(b));
+        let told = self.is_told_of_the_same(claim, member.at);
+        member.shared.telling.min(3)
+            + 2 * usize::from(same_figures(a, b))
+            + usize::from(dated)
+            + 2 * usize::from(told || self.is_of_the_day(a, placed))
+    }
+}
+
+/// A sentence, where it says the opposite or denies something, and whether it is that.
+type Contrary = (usize, Place, bool);
+/// A word that so few documents have says by itself what is meant.
+const RARE: f64 = 0.2;
 /// Sentences before and behind that belong to what is told.
 const AROUND: usize = 2;
 /// So many telling words in common with them are no chance.
@@ -232,38 +415,53 @@ impl Corpus {
     }
 }
 
-/// How a number of things went from one year to a later one, as the two numbers say.
+/// How an amount went from one year to a later one, as the two numbers say.
 struct Turn<'a> {
-    noun: &'a str,
+    dimension: &'a str,
     rises: bool,
-    /// The later one.
+    /// The later one, and the one before.
     year: i32,
-    at: usize,
+    before: i32,
+    place: Place,
 }
 
-/// `38,500 visitors in 2023, after 31,200 in 2022`.
+/// `38,500 visitors in 2023, after 31,200 in 2022`, `286,000 visitors in 2023, against 251,000 in the previous year`.
 fn turn(of: &Statement) -> Option<Turn<'_>> {
-    let counts = of.values.iter().filter_map(|value| match &value.what {
+    let amounts = of.values.iter().filter_map(|value| match &value.what {
         What::Quantity {
             dimension, amount, ..
-        } if !value.apart => Some((
-            dimension.strip_prefix("count ")?,
-            *amount,
-            of.year_of(value)?,
-            value.from,
-        )),
+        } if !value.apart => {
+            let earlier = of.is_of_year_before(value);
+            Some((
+                dimension.as_str(),
+                *amount,
+                of.year_of(value)? - i32::from(earlier),
+                value,
+            ))
+        }
         _ => None,
     });
-    let counts: Vec<(&str, f64, i32, usize)> = counts.collect();
-    counts.iter().find_map(|(noun, amount, year, at)| {
-        let earlier = counts
-            .iter()
-            .find(|(other, before, then, _)| other == noun && then < year && before != amount)?;
+    let amounts: Vec<(&str, f64, i32, &Value)> = amounts.collect();
+    if let Some((rises, before)) = of.more_than_in() {
+        let (dimension, _, year, value) = amounts.iter().find(|(_, _, year, _)| *year != before)?;
+        return Some(Turn {
+            dimension,
+            rises,
+            year: *year,
+            before,
+            place: value.place(),
+        });
+    }
+    amounts.iter().find_map(|(dimension, amount, year, value)| {
+        let earlier = amounts.iter().find(|(other, before, then, _)| {
+            other == dimension && then < year && before != amount
+        })?;
         Some(Turn {
-            noun,
+            dimension,
             rises: *amount > earlier.1,
             year: *year,
-            at: *at,
+            before: earlier.2,
+            place: value.place(),
         })
     })
 }
@@ -290,17 +488,6 @@ fn days(of: &[&Statement]) -> Vec<Value> {
         .collect()
 }
 
-/// Words of the two that are one deed: the same word, one of them denied, or two opposites.
-fn pairs<'a>(a: &'a Statement, b: &'a Statement) -> impl Iterator<Item = (&'a Term, &'a Term)> {
-    let denied = a.terms.iter().chain(&b.terms).any(|term| term.denied);
-    a.terms.iter().flat_map(move |x| {
-        let fits = move |y: &&Term| {
-            is_one(&x.sense, &y.sense) && denied && (x.carries || y.carries) || opposed(x, y)
-        };
-        b.terms.iter().filter(fits).map(move |y| (x, y))
-    })
-}
-
 fn opposed(x: &Term, y: &Term) -> bool {
     let of = sides(&x.stem);
     !of.is_empty()
@@ -314,6 +501,25 @@ fn are_opposite(x: &Term, y: &Term, a: &Statement, b: &Statement) -> bool {
     let has =
         |statement: &Statement, stem: &str| statement.terms.iter().any(|term| term.stem == stem);
     opposed(x, y) && x.denied == y.denied && !has(a, &y.stem) && !has(b, &x.stem)
+}
+
+/// Words that say too little to be denied, or an order that dates tell.
+fn is_said_of_all(stem: &str) -> bool {
+    let words = [
+        "before", "after", "make", "take", "give", "get", "go", "come", "see", "want", "know",
+        "use", "need",
+    ];
+    words.iter().any(|word| crate::words::stem(word) == stem)
+}
+
+/// What stands in the part around a word besides it and names.
+fn beside(of: &Statement, at: usize) -> Vec<&str> {
+    let segment = of.segment(at);
+    let others = of
+        .terms
+        .iter()
+        .filter(|t| t.segment == segment && t.at != at && !of.is_named(t.at));
+    others.map(|term| term.sense.as_str()).collect()
 }
 
 fn years_differ(a: &Statement, b: &Statement) -> bool {

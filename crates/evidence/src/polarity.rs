@@ -62,16 +62,34 @@ fn is_turned(denied: &Term, of: &Statement, other: &Statement) -> bool {
     })
 }
 
-/// Whether two words are opposites, of which neither sentence has both sides.
+/// Whether two words are opposites, of which neither sentence has both sides. Of a sentence that has both, that part counts in which it
+/// has a value of the other: of `which fell for thirty years, rose from 21,300 in 2021` that it rose.
 fn is_opposed(x: &Term, y: &Term, a: &Statement, b: &Statement) -> bool {
-    let has = |statement: &Statement, side: (usize, bool)| {
+    let has = |statement: &Statement, side: (usize, bool), other: &Statement, told: &Term| {
         let mut terms = statement.terms.iter();
-        terms.any(|term| sides(&term.stem).contains(&side))
+        let both =
+            terms.any(|term| sides(&term.stem).contains(&side) && term.segment != told.segment);
+        let mut here = statement.terms.iter();
+        let here =
+            here.any(|term| sides(&term.stem).contains(&side) && term.segment == told.segment);
+        here || both && !has_value_of(statement, told.segment, other)
     };
     sides(&x.stem).iter().any(|(pair, side)| {
         sides(&y.stem).contains(&(*pair, !*side))
-            && !has(a, (*pair, !*side))
-            && !has(b, (*pair, *side))
+            && !has(a, (*pair, !*side), b, x)
+            && !has(b, (*pair, *side), a, y)
+    })
+}
+
+/// Whether a part of a sentence has one of another's values.
+fn has_value_of(of: &Statement, segment: usize, other: &Statement) -> bool {
+    let mut here = of
+        .values
+        .iter()
+        .filter(|value| of.segment(value.from) == segment);
+    here.any(|value| {
+        let mut others = other.values.iter();
+        others.any(|v| v.dimension() == value.dimension() && v.agrees(value))
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::names::{Name, names};
 use crate::text::{Kind, Token, tokens};
 use crate::values::{Value, values};
-use crate::words::{denies, is_small, is_tentative, sense, stance};
+use crate::words::{denies, is_small, is_tentative, phrases, sense, stance};
 use std::collections::BTreeSet;
 
 /// A word that says what the sentence is about.
@@ -19,8 +19,13 @@ pub(crate) struct Term {
     pub carries: bool,
 }
 
-/// Content words that a denial reaches.
+/// Content words that a denial reaches, and one that is the subject itself.
 const REACH: usize = 2;
+const REACH_OF_SUBJECT: usize = 3;
+/// A phrase has its second word at most so many words behind its first.
+const APART: usize = 3;
+/// So many words apart a role stands by its name.
+const NEIGHBOURS: usize = 8;
 
 /// Whether a word says what was done: a past or a participle.
 fn is_past(word: &Token) -> bool {
@@ -49,6 +54,12 @@ fn is_joint(word: &str) -> bool {
             | "before"
             | "since"
             | "and"
+            | "under"
+            | "into"
+            | "over"
+            | "until"
+            | "because"
+            | "as"
     )
 }
 
@@ -113,6 +124,11 @@ impl Statement {
         })
     }
 
+    /// Whether any of its words is of what is planned, feared or possible.
+    pub fn is_tentative_at_all(&self) -> bool {
+        self.terms.iter().any(|term| self.is_tentative(term.at))
+    }
+
     /// Whether something is denied in the part around a token.
     pub fn is_denied(&self, token: usize) -> bool {
         let segment = self.segment(token);
@@ -137,10 +153,63 @@ impl Statement {
         is_past(word).then(|| sense(&word.stem))
     }
 
+    /// Whether something was done before a token in its part: `he gave it to the museum in NAME`.
+    pub fn is_behind_deed(&self, token: usize) -> bool {
+        self.deeds(token).any(|term| term.at < token)
+    }
+
+    /// What was done in the part around a token: the pasts and participles there.
+    pub fn deeds(&self, token: usize) -> impl Iterator<Item = &Term> {
+        let segment = self.segment(token);
+        let here = self
+            .terms
+            .iter()
+            .filter(move |term| term.segment == segment);
+        here.filter(|term| self.tokens.get(term.at).is_some_and(is_past))
+    }
+
+    /// What was done, anywhere in it.
+    pub fn all_deeds(&self) -> impl Iterator<Item = &Term> {
+        let past = |term: &&Term| self.tokens.get(term.at).is_some_and(is_past);
+        self.terms.iter().filter(past)
+    }
+
+    /// Whether it says of nobody or nothing what others may say of somebody.
+    pub fn is_of_nobody(&self) -> bool {
+        let mut words = self.tokens.iter().zip(self.tokens.iter().skip(1));
+        words.any(|(word, next)| {
+            is_subject(&word.fold)
+                || denies(&word.fold) && matches!(next.fold.as_str(), "one" | "a")
+        })
+    }
+
+    /// Whether a word tells what was done or happened: a past, or something that is counted.
+    pub fn is_deed(&self, term: &Term) -> bool {
+        let past = self.tokens.get(term.at).is_some_and(is_past);
+        // `voted for` is one, too.
+        let stance = term.stem.contains(' ') || matches!(term.stem.as_str(), "against" | "favour");
+        past || stance || self.values.iter().any(|value| value.to == term.at + 1)
+    }
+
+    /// Whether a word of this sense stands a few words from a token.
+    pub fn has_near(&self, token: usize, sense: &str) -> bool {
+        let mut terms = self.terms.iter();
+        terms.any(|term| term.at.abs_diff(token) <= NEIGHBOURS && term.sense == sense)
+    }
+
     /// The word before a token, in lower case; empty: there is none.
     pub fn word_before(&self, token: usize) -> &str {
         let before = token.checked_sub(1).and_then(|at| self.tokens.get(at));
         before.map_or("", |token| token.fold.as_str())
+    }
+
+    /// Whether `of the` and what it is part of stands at a token.
+    pub fn is_part_behind(&self, token: usize) -> bool {
+        self.fold(token) == "of"
+            && matches!(
+                self.fold(token + 1),
+                "the" | "it" | "them" | "these" | "its"
+            )
     }
 
     /// Whether a token is part of a name.
@@ -189,6 +258,45 @@ impl Statement {
         years.all(|year| year == first).then_some(first)
     }
 
+    /// Whether a value is said to be of the year before: `251,000 in the previous year`.
+    pub fn is_of_year_before(&self, value: &Value) -> bool {
+        let segment = self.segment(value.from);
+        let dated = self
+            .values
+            .iter()
+            .any(|v| v.year().is_some() && self.segment(v.from) == segment);
+        let behind: Vec<&str> = self
+            .tokens
+            .iter()
+            .skip(value.to)
+            .take(5)
+            .map(|t| t.fold.as_str())
+            .collect();
+        let before = behind.windows(2).any(|pair| {
+            matches!(
+                pair,
+                ["year", "before" | "earlier"]
+                    | ["previous" | "preceding", "year"]
+                    | ["last", "year"]
+            )
+        });
+        before && !dated
+    }
+
+    /// `a million more than in 2021`: whether it is more, and the year.
+    pub fn more_than_in(&self) -> Option<(bool, i32)> {
+        self.values.iter().find_map(|value| {
+            let at = value.from.checked_sub(3)?;
+            let words = [self.fold(at), self.fold(at + 1), self.fold(at + 2)];
+            let more = match words {
+                ["more" | "higher", "than", "in"] => true,
+                ["less" | "fewer" | "lower", "than", "in"] => false,
+                _ => return None,
+            };
+            Some((more, value.year()?))
+        })
+    }
+
     /// And the values that are denied.
     fn terms(&self) -> (Vec<Term>, BTreeSet<usize>) {
         let mut terms: Vec<Term> = Vec::new();
@@ -214,7 +322,9 @@ impl Statement {
                 continue;
             }
             if denies(&token.fold) && !self.is_limit(at) {
-                denial = Some((REACH, segment));
+                let nobody = is_subject(&token.fold) || self.fold(at + 1) == "one";
+                let reach = if nobody { REACH_OF_SUBJECT } else { REACH };
+                denial = Some((reach, segment));
                 reached = terms.len();
                 continue;
             }
@@ -226,12 +336,14 @@ impl Statement {
                 terms.push(both);
                 continue;
             }
-            if valued || is_small(&token.fold) || token.fold.len() < 2 {
+            let phrase = self.phrase_at(at);
+            if phrase.is_none() && (valued || is_small(&token.fold) || token.fold.len() < 2) {
                 continue;
             }
+            let stem = phrase.unwrap_or_else(|| token.stem.clone());
             terms.push(Term {
-                sense: sense(&token.stem),
-                stem: token.stem.clone(),
+                sense: sense(&stem),
+                stem,
                 at,
                 segment,
                 denied: denial.is_some(),
@@ -239,7 +351,8 @@ impl Statement {
             });
             if let Some((left, _)) = &mut denial {
                 *left -= 1;
-                if is_past(token) {
+                // `no house was lost`, `no accident was severe`
+                if is_past(token) || self.is_copula_before(at) {
                     let before = terms.len() - 1;
                     let nouns = terms.get_mut(reached..before).unwrap_or_default();
                     nouns.iter_mut().for_each(|noun| noun.carries = false);
@@ -247,6 +360,26 @@ impl Statement {
             }
         }
         (terms, values)
+    }
+
+    fn is_copula_before(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).map_or("", |at| self.fold(at));
+        matches!(before, "is" | "was" | "were" | "are" | "been")
+    }
+
+    /// What the word here and one a little behind it say together: `lost their lives`.
+    fn phrase_at(&self, at: usize) -> Option<String> {
+        let first = &self.tokens.get(at)?.stem;
+        let behind = || {
+            self.tokens
+                .iter()
+                .skip(at + 1)
+                .take(APART)
+                .take_while(|t| t.kind == Kind::Word)
+        };
+        let mut phrases = phrases().iter().filter(|(word, _, _)| word == first);
+        let (_, _, says) = phrases.find(|(_, second, _)| behind().any(|t| t.fold == *second))?;
+        Some(says.clone())
     }
 
     /// `voted for the bridge`: what the verb before is together with the word here. What is for it tells of a thing named elsewhere.
@@ -279,6 +412,11 @@ impl Statement {
         let next = self.fold(at + 1);
         let before = at.checked_sub(1).map_or("", |at| self.fold(at));
         let at_all = next == "at" && self.fold(at + 2) == "all";
+        // `without a single death`; what is without something else only says which it is.
+        let single = next == "any" || self.fold(at + 2) == "single";
+        if self.fold(at) == "without" && !single {
+            return true;
+        }
         matches!(next, "less" | "fewer" | "more" | "only" | "just" | "doubt")
             || !is_subject(self.fold(at))
                 && !at_all

@@ -47,6 +47,30 @@ impl Value {
         }
     }
 
+    /// How many of year, month and day it has; 0: it is no date.
+    pub fn parts(&self) -> usize {
+        match self.what {
+            What::Date { year, month, day } => {
+                usize::from(year.is_some())
+                    + usize::from(month.is_some())
+                    + usize::from(day.is_some())
+            }
+            What::Quantity { .. } => 0,
+        }
+    }
+
+    /// A day of a year, in full.
+    pub fn is_day(&self) -> bool {
+        matches!(
+            self.what,
+            What::Date {
+                year: Some(_),
+                month: Some(_),
+                day: Some(_)
+            }
+        )
+    }
+
     pub fn dimension(&self) -> &str {
         match &self.what {
             What::Quantity { dimension, .. } => dimension,
@@ -60,14 +84,6 @@ impl Value {
             bound: Bound::Exact,
             ..self.clone()
         }
-    }
-
-    /// Whether it is written with at least so many digits that tell something.
-    pub fn has_digits(&self, least: i32) -> bool {
-        let What::Quantity { amount, step, .. } = &self.what else {
-            return true;
-        };
-        (amount.abs() / step).round() >= 10f64.powi(least - 1)
     }
 
     /// Whether the two say the same, as far as both say it. They are of one dimension.
@@ -114,7 +130,8 @@ pub(crate) fn values(tokens: &[Token]) -> Vec<Value> {
     while at < tokens.len() {
         let next = date(tokens, at)
             .or_else(|| quantity(tokens, at))
-            .or_else(|| elided(tokens, at, &found));
+            .or_else(|| elided(tokens, at, &found))
+            .or_else(|| bare(tokens, at));
         match next {
             Some(value) => {
                 at = value.to.max(at + 1);
@@ -398,7 +415,16 @@ fn quantity(tokens: &[Token], at: usize) -> Option<Value> {
             (format!("count {noun}"), 1.0, to)
         }
     };
-    let apart = before.is_some_and(|token| LABELS.contains(&token.fold.as_str()));
+    // `the four-day week` says which week it is.
+    let kind = dimension == "time" && fold(tokens, next) == "-" && to < tokens.len();
+    // `five years ago` says when.
+    let kind = kind
+        || dimension == "time"
+            && matches!(
+                fold(tokens, to),
+                "ago" | "later" | "earlier" | "after" | "before"
+            );
+    let apart = kind || before.is_some_and(|token| LABELS.contains(&token.fold.as_str()));
     let what = What::Quantity {
         dimension,
         amount: amount * factor,
@@ -416,6 +442,12 @@ fn quantity(tokens: &[Token], at: usize) -> Option<Value> {
 /// A unit at this place, behind a hyphen too, and the place behind it.
 fn unit_at(tokens: &[Token], at: usize) -> Option<(&'static crate::words::Unit, usize)> {
     let at = at + usize::from(fold(tokens, at) == "-");
+    let raised = format!("{}{}", fold(tokens, at), fold(tokens, at + 1));
+    if raised.ends_with(['2', '3', '²', '³'])
+        && let Some(unit) = unit(&raised)
+    {
+        return Some((unit, at + 2));
+    }
     let two = format!("{} {}", fold(tokens, at), fold(tokens, at + 1));
     if let Some(unit) = unit(&two) {
         return Some((unit, at + 2));
@@ -472,6 +504,66 @@ fn labelled(tokens: &[Token], at: usize, to: usize) -> Option<(String, usize)> {
     Some((crate::words::sense(&noun.stem), to))
 }
 
+/// `grew to 4,690`, `Output: 21`: a number of three figures or more of what the part before it names, the last noun that it has. Empty
+/// where nobody can tell.
+fn bare(tokens: &[Token], at: usize) -> Option<Value> {
+    let to = at + 1;
+    let before = at.checked_sub(1).map_or("", |before| fold(tokens, before));
+    let next = fold(tokens, to);
+    let digits = tokens.get(at).is_some_and(|t| t.kind == Kind::Number);
+    let behind = matches!(
+        before,
+        "to" | "at"
+            | "from"
+            | "is"
+            | "was"
+            | "were"
+            | "by"
+            | ":"
+            | "of"
+            | "than"
+            | "only"
+            | "about"
+            | "nearly"
+            | "almost"
+            | "reached"
+    );
+    let ends = tokens.get(to).is_none_or(|t| t.kind == Kind::Mark)
+        || matches!(
+            next,
+            "in" | "to"
+                | "and"
+                | "on"
+                | "at"
+                | "by"
+                | "from"
+                | "after"
+                | "for"
+                | "of"
+                | "last"
+                | "this"
+        );
+    // `a magnitude of 4.8`
+    let of = at
+        .checked_sub(2)
+        .and_then(|of| tokens.get(of))
+        .filter(|t| before == "of" && t.kind == Kind::Word);
+    let noun = of.map_or_else(String::new, |noun| crate::words::sense(&noun.stem));
+    let (amount, step) = written(tokens.get(at)?).filter(|_| digits && behind && ends)?;
+    let what = What::Quantity {
+        dimension: format!("count {noun}"),
+        amount,
+        step,
+    };
+    Some(Value {
+        from: at,
+        to,
+        what,
+        bound: bound(tokens, at),
+        apart: false,
+    })
+}
+
 /// `one tree of each variety`: the thing of which there is one each. Any other `one` may be no number.
 fn one_of_each(tokens: &[Token], from: usize) -> Option<(String, usize)> {
     for at in from..from + 3 {
@@ -497,16 +589,23 @@ fn elided(tokens: &[Token], at: usize, before: &[Value]) -> Option<Value> {
         .find(|value| value.dimension() != "date")?;
     let dimension = last.dimension();
     let token = tokens.get(at).filter(|token| token.kind == Kind::Number)?;
-    let counts = dimension.starts_with("count ");
-    let (amount, step) = written(token).filter(|_| counts)?;
+    let (amount, step) = written(token).filter(|_| dimension != "clock")?;
+    // What is left out is the unit of the one before.
+    let of_one = match (&last.what, tokens.get(last.from).and_then(written)) {
+        (What::Quantity { amount, .. }, Some((of, _))) if of > 0.0 => amount / of,
+        _ => 1.0,
+    };
     let word = at.checked_sub(1).map_or("", |before| fold(tokens, before));
-    matches!(word, "after" | "from" | "against" | "than").then(|| Value {
+    let of_year = matches!(word, "," | "and" | ";")
+        && fold(tokens, at + 1) == "in"
+        && year(tokens, at + 2).is_some();
+    (of_year || matches!(word, "after" | "from" | "against" | "than" | "been")).then(|| Value {
         from: at,
         to: at + 1,
         what: What::Quantity {
             dimension: dimension.to_owned(),
-            amount,
-            step,
+            amount: amount * of_one,
+            step: step * of_one,
         },
         bound: Bound::Exact,
         apart: false,

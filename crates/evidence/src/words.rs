@@ -68,8 +68,8 @@ pub(crate) fn scale(word: &str) -> Option<f64> {
     match word {
         "hundred" | "hundreds" => Some(1e2),
         "thousand" | "thousands" => Some(1e3),
-        "million" | "millions" => Some(1e6),
-        "billion" | "billions" => Some(1e9),
+        "million" | "millions" | "mn" | "mio" => Some(1e6),
+        "billion" | "billions" | "bn" => Some(1e9),
         "trillion" | "trillions" => Some(1e12),
         _ => None,
     }
@@ -246,4 +246,40 @@ pub(crate) fn denies(word: &str) -> bool {
 pub(crate) fn stance(verb: &str, behind: &str) -> Option<String> {
     let both = format!("{verb} {behind}");
     (!sides(&both).is_empty()).then_some(both)
+}
+
+/// Whether a sense says which extent of a thing is measured.
+pub(crate) fn is_extent(of: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        let words = set(include_str!("../words/extent.txt"));
+        words.into_iter().map(|word| sense(&stem(word))).collect()
+    });
+    WORDS.contains(of)
+}
+
+/// Whether a sense is what people are called by what they do or are.
+pub(crate) fn is_person(sense_of: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        let words = set(include_str!("../words/person.txt"));
+        words.into_iter().map(|word| sense(&stem(word))).collect()
+    });
+    WORDS.contains(sense_of)
+}
+
+/// What two words say together: the first and the second as they stand, and the word that says the same.
+pub(crate) fn phrases() -> &'static [(String, &'static str, String)] {
+    static PHRASES: LazyLock<Vec<(String, &'static str, String)>> = LazyLock::new(|| {
+        let rows = rows(include_str!("../words/phrases.tsv"));
+        let mut phrases = Vec::new();
+        for row in rows {
+            let mut cells = row.split('\t');
+            if let (Some(says), Some(first), Some(second)) =
+                (cells.next(), cells.next(), cells.next())
+            {
+                phrases.push((stem(first), second, stem(says)));
+            }
+        }
+        phrases
+    });
+    &PHRASES
 }

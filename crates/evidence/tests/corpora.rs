@@ -102,12 +102,29 @@ fn falsehoods_of_the_orchard_are_found() {
     );
 }
 
-/// Its first figure was 1 of 8. B01 needs to know that of a mirror across and its diameter are one.
+/// Corpora that were written before the mechanisms read them, and what of each is still missed (docs/research.md).
 #[test]
-fn falsehoods_of_the_observatory_are_found() {
-    let corpus = of_folder(&at("tests/research/observatory/corpus"));
-    let (missed, wrong) = measured(&corpus, "tests/research/observatory/questions.json");
-    assert_eq!((missed, wrong), (vec!["B01".to_owned()], Vec::new()));
+fn falsehoods_of_corpora_of_many_styles_are_found_and_nothing_true_is_called_contradicted() {
+    let known: [(&str, &[&str]); 7] = [
+        ("observatory", &["B05", "B06"]),
+        ("cablecar", &["F2", "F4", "F5", "F8", "F11", "F12"]),
+        ("bridge", &["F3", "F10"]),
+        ("hospital", &["F1", "F2", "F3", "F5", "F9", "F10"]),
+        (
+            "museum",
+            &["F1", "F2", "F5", "F6", "F9", "F10", "F11", "F12"],
+        ),
+        ("dam", &["F1", "F3", "F6", "F8", "F9", "F10"]),
+        ("cable", &["F1", "F2", "F3", "F4", "F7", "F9", "F10", "F11"]),
+    ];
+    for (name, missing) in known {
+        let corpus = of_folder(&at(&format!("tests/research/{name}/corpus")));
+        let questions = format!("tests/research/{name}/questions.json");
+        let (mut missed, wrong) = measured(&corpus, &questions);
+        assert!(wrong.is_empty(), "{name}: wrong {wrong:#?}");
+        missed.retain(|id| !missing.contains(&id.as_str()));
+        assert!(missed.is_empty(), "{name}: missed {missed:?}");
+    }
 }
 
 /// A corpus of sentences, each of a publisher of its own; the claim is the first.
