@@ -242,7 +242,9 @@ pub fn judge_case(
         for check in checks.iter_mut().filter(open) {
             check.outcome = CaseOutcome::Inconclusive;
             let so_far = std::mem::take(&mut check.why);
-            check.why = format!("{so_far}; that says nothing: the run stopped for a reason outside the workflow, {why}");
+            check.why = format!(
+                "{so_far}; that says nothing: the run stopped for a reason outside the workflow, {why}"
+            );
         }
     }
     let worst = checks.iter().map(|check| check.outcome).max();

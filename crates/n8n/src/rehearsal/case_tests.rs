@@ -275,10 +275,22 @@ fn a_run_that_stopped_for_a_reason_outside_says_nothing_of_what_did_not_come() {
             has_failed: false,
             stopped: Some("no answer"),
         };
-        judge_case(&serde_json::from_value(expect).unwrap(), &workflow(), &rehearsal, seen).outcome
+        judge_case(
+            &serde_json::from_value(expect).unwrap(),
+            &workflow(),
+            &rehearsal,
+            seen,
+        )
+        .outcome
     };
-    assert_eq!(outcome(json!({"answer": {"ok": true}})), CaseOutcome::Inconclusive);
-    assert_eq!(outcome(json!({"nodes": {"Customer": {"reached": false}}})), CaseOutcome::Failed);
+    assert_eq!(
+        outcome(json!({"answer": {"ok": true}})),
+        CaseOutcome::Inconclusive
+    );
+    assert_eq!(
+        outcome(json!({"nodes": {"Customer": {"reached": false}}})),
+        CaseOutcome::Failed
+    );
 }
 
 /// Whoever reads why a check failed need not see who called.

@@ -99,7 +99,10 @@ impl Verdict {
     /// What ended the run for a reason outside the workflow, in words.
     pub fn stopped(&self) -> Option<&str> {
         let outside = |f: &&Finding| f.code == RUN_OUTSIDE || f.code == RUN_UNFINISHED;
-        self.findings.iter().find(outside).map(|f| f.message.as_str())
+        self.findings
+            .iter()
+            .find(outside)
+            .map(|f| f.message.as_str())
     }
 
     /// With what a case expected of the run. What it expected and what did not come about is a finding; where all of it did, it is no
