@@ -197,7 +197,7 @@ class Live:
         told = self.project.run("test", "Order desk", "--output-format", "json").json()
         self.assertEqual((told["passed"], told["of"]), (2, 2), told)
         wrong = {**big, "name": "another text", "expect": {"nodes": {"Tell": {"sent": [{"text": "Bob ordered for 300"}]}}}}
-        nowhere = {**small, "name": "not reached", "expect": {"nodes": {"Tell": {"sent": []}}}}
+        nowhere = {**small, "name": "not reached", "expect": {"nodes": {"Tell": {"count": 1}}}}
         given = [str(self.write(f"{name}.yaml", case)) for name, case in {"wrong": wrong, "nowhere": nowhere}.items()]
         ran = self.project.run("test", made["id"], *given, "--output-format", "json", code=1)
         told = ran.json()
@@ -206,6 +206,43 @@ class Live:
         self.assertIn('not "Bob ordered for 300"', told["cases"][0]["checks"][0]["why"])
         self.assertEqual(sink.paths, [])
         self.assertEqual(api("GET", f"workflows/{made['id']}")["updatedAt"], made["updatedAt"])
+
+    def test_a_case_is_held_against_what_ran_and_never_against_what_the_test_made_up(self):
+        node = lambda name, kind, version, parameters, x, **more: {"id": name, "name": name, "type": f"n8n-nodes-base.{kind}", "typeVersion": version, "position": [x, 0], "parameters": parameters, **more}
+        edge = lambda *ways: {"main": [[{"node": name, "type": "main", "index": 0}] for name in ways]}
+        start = lambda mode: node("Call", "webhook", 2, {"path": f"{mode}-{self.backend}", "httpMethod": "POST", "responseMode": mode, "options": {}}, 0)
+        give = lambda name, text, x: node(name, "respondToWebhook", 1.1, {"respondWith": "text", "responseBody": text, "options": {}}, x)
+        code = lambda text: node("Work", "code", 2, {"jsCode": text}, 200)
+        slug = {"id": "s", "name": "slug", "type": "string", "value": "={{ $json.body.title.toLowerCase().replace(/ /g, '-') }}"}
+        sums = "const by = {}; for (const r of $input.first().json.body.rows) { by[r.k] = (by[r.k] || 0) + r.v; } return [{json: by}];"
+        rows = {"rows": [{"k": "a", "v": 1}, {"k": "a", "v": 2}]}
+        reached = {"rows": [{"k": "constructor", "v": 1}]}
+        python = node("Work", "code", 2, {"language": "pythonNative", "pythonCode": "return [{'json': {'x': 1}}]"}, 200)
+        asked = node("Work", "httpRequest", 4.2, {"url": "http://127.0.0.1:9/x", "options": {}}, 200, onError="continueErrorOutput")
+        set_slug = node("Work", "set", 3.4, {"assignments": {"assignments": [slug]}, "includeOtherFields": False, "options": {}}, 200)
+        tried = [
+            # the nodes, what goes in, what the services give, what must come out, and what is said
+            ([start("lastNode"), set_slug], {"title": "Hello My World"}, {}, {"slug": "hello-my-world"}, "passed"),
+            ([start("lastNode"), set_slug], {"title": "Hello My World"}, {}, {"slug": "other"}, "failed"),
+            ([start("lastNode"), code(sums)], rows, {}, {"a": 3}, "passed"),
+            ([start("lastNode"), code(sums)], rows, {}, {"a": 4}, "failed"),
+            ([start("lastNode"), code(sums)], reached, {}, {"constructor": 1}, "inconclusive"),
+            ([start("lastNode"), python], {}, {}, {"x": 1}, "inconclusive"),
+            ([start("responseNode"), asked, give("Ok", "ok", 400), give("Bad", "bad", 400)], {}, {"Work": [{"error": "boom"}]}, "bad", "passed"),
+            ([start("responseNode"), asked, give("Ok", "ok", 400), give("Bad", "bad", 400)], {}, {"Work": [{"a": 1}]}, "ok", "passed"),
+        ]
+        for nodes, body, mocks, answer, outcome in tried:
+            with self.subTest(nodes=nodes[1]["type"], answer=answer):
+                ways = {"Call": edge("Work"), **({"Work": edge("Ok", "Bad")} if len(nodes) > 2 else {})}
+                made = api("POST", "workflows", {"name": "Work desk", "nodes": nodes, "connections": ways, "settings": {"executionOrder": "v1"}})
+                case = self.write("work.yaml", {"name": "work", "input": {"body": body}, "mocks": mocks, "expect": {"answer": answer}})
+                ran = self.project.run("test", made["id"], str(case), "--output-format", "json", code=0 if outcome == "passed" else 1)
+                told = ran.json()["cases"][0]
+                self.assertEqual(told["outcome"], outcome, told)
+                if nodes[1] is python:
+                    self.assertIn("Work", told["checks"][0]["why"])
+                    self.assertEqual(told["simulated"], ["Work"], told)
+                api("DELETE", f"workflows/{made['id']}")
 
     def test_a_change_touches_what_it_names_and_is_undone(self):
         made = self.put("change", "ok")

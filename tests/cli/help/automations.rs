@@ -191,6 +191,10 @@ fn push() {
           --force
               Over what was changed on n8n since the file was pulled
 
+          --new
+              Create a new workflow where the one that the file follows is gone, as after `agentctl
+              undo` of its creation
+
           --allow <GUARD>
               Allow what a guard would ask: wipe, publish, credentials
 

@@ -30,7 +30,8 @@ fn test() {
     Each case runs on a temporary copy, which is removed again. Nodes that would act on the outside
     world are simulated: they hand on what the case says, and what they would have sent is worked out
     and compared.
-    Exit code 0: every case passed. 1: one failed, or the run did not come to what it expects.
+    Exit code 0: every case passed. 1: one failed, the run did not come to what it expects, or what it
+    expects rests on items that the test made up. 2: a case that cannot be tried.
     ");
 }
 

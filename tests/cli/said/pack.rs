@@ -63,7 +63,7 @@ fn agents() {
     built-in agents/flow.yaml:117:40: the pack has no agent "analyst"
     built-in agents/flow.yaml:118:48: the pack has no agent "analyst"
     built-in agents/flow.yaml:122:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:1101:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:1110:18: the pack has no agent "analyst"
     hint: agentctl packs check n8n-builder lists the same; a project file overrides the built-in one of the same name
     "#);
 }

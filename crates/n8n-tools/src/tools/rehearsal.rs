@@ -226,6 +226,7 @@ impl N8n {
                 answer: run.answer.as_ref(),
                 sent: &sent,
                 has_failed: verdict.test_status == "fail",
+                stopped: verdict.stopped(),
             };
             let judged = judge_case(&case.expect, &test.at.workflow, &test.rehearsal, seen);
             verdict.with_case(&test.at.workflow, &case.name, &judged);

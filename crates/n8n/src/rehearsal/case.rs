@@ -199,6 +199,8 @@ pub struct Seen<'a> {
     pub sent: &'a IndexMap<String, Vec<Value>>,
     /// The run itself has failed at something.
     pub has_failed: bool,
+    /// What ended it for a reason outside the workflow.
+    pub stopped: Option<&'a str>,
 }
 
 /// Whether what was expected was seen.
@@ -232,6 +234,19 @@ pub fn judge_case(
     for (name, at) in &expect.nodes {
         at_node(name, at, (rehearsal, &made_up), seen, &mut checks);
     }
+    if let (Some(why), false) = (seen.stopped, seen.has_failed) {
+        // What it came to before that, it came to.
+        let open = |check: &&mut Check| {
+            check.outcome == CaseOutcome::Failed && !check.what.ends_with(NOT_REACHED)
+        };
+        for check in checks.iter_mut().filter(open) {
+            check.outcome = CaseOutcome::Inconclusive;
+            let so_far = std::mem::take(&mut check.why);
+            check.why = format!(
+                "{so_far}; that says nothing: the run stopped for a reason outside the workflow, {why}"
+            );
+        }
+    }
     let worst = checks.iter().map(|check| check.outcome).max();
     let outcome = match seen.has_failed {
         true => CaseOutcome::Failed,
@@ -240,6 +255,7 @@ pub fn judge_case(
     CaseVerdict { outcome, checks }
 }
 
+const NOT_REACHED: &str = ": not reached";
 const UNANSWERED: &str = "nothing was answered";
 
 /// Why a node is simulated, in words.
@@ -263,7 +279,7 @@ fn at_node(
     match at.reached {
         Some(false) => {
             let why = ran.then(|| "the run came to it".to_owned());
-            let check = Check::new(format!("{name}: not reached"), why);
+            let check = Check::new(format!("{name}{NOT_REACHED}"), why);
             out.push(check.resting_on(way, rehearsal));
             return;
         }

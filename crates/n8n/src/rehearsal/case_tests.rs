@@ -58,6 +58,7 @@ fn judged_with(mocks: Value, expect: Value, trace: &mut Trace, has_failed: bool)
         answer: Some(&json!({"ok": true, "id": 7})),
         sent: &sent,
         has_failed,
+        stopped: None,
     };
     judge_case(
         &serde_json::from_value(expect).unwrap(),
@@ -258,6 +259,38 @@ fn nothing_comes_out_of_a_node_that_is_not_reached() {
         let verdict = judged(json!({"nodes": {"Tell": none}}), &mut trace, false);
         assert_eq!(verdict.outcome, CaseOutcome::Passed, "{verdict:?}");
     }
+}
+
+/// An account that is not there, or a look in the code that ended it.
+#[test]
+fn a_run_that_stopped_for_a_reason_outside_says_nothing_of_what_did_not_come() {
+    let rehearsal = rehearsal(json!({"Customer": [{}]}));
+    let trace = run(&[("Order", json!([{}])), ("Customer", json!([{}]))]);
+    let outcome = |expect: Value| {
+        let seen = Seen {
+            trace: &trace,
+            status: Some(500),
+            answer: None,
+            sent: &IndexMap::new(),
+            has_failed: false,
+            stopped: Some("no answer"),
+        };
+        judge_case(
+            &serde_json::from_value(expect).unwrap(),
+            &workflow(),
+            &rehearsal,
+            seen,
+        )
+        .outcome
+    };
+    assert_eq!(
+        outcome(json!({"answer": {"ok": true}})),
+        CaseOutcome::Inconclusive
+    );
+    assert_eq!(
+        outcome(json!({"nodes": {"Customer": {"reached": false}}})),
+        CaseOutcome::Failed
+    );
 }
 
 /// Whoever reads why a check failed need not see who called.

@@ -51,7 +51,8 @@ impl Kind {
         )
         .to_lowercase();
         let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
-        if fault.message.contains(super::plain::SAYS) {
+        // n8n may cut it in two at a colon.
+        if has(&[super::plain::SAYS]) {
             Kind::Outside
         } else if node.is_some_and(|n| short_type(n.node_type()) == "stopAndError") {
             Kind::Stopped

@@ -41,6 +41,7 @@ fn judged(
         answer: Some(&answer),
         sent: &IndexMap::new(),
         has_failed: false,
+        stopped: None,
     };
     judge_case(&case.expect, workflow, &rehearsal, seen)
 }
@@ -182,4 +183,23 @@ fn a_failure_on_made_up_items_is_no_error_of_the_workflow() {
     );
     let own = status(&workflow(set("Work", "x", "={{ 1 }}")), "Work");
     assert_eq!(own.test_status, "fail", "{:?}", own.findings);
+}
+
+/// As n8n tells it: cut in two, and with the line.
+#[test]
+fn a_look_at_a_field_that_ends_the_run_is_no_error_of_the_workflow() {
+    let workflow = chain(vec![webhook("w"), set("Name", "y", "={{ $json.x }}")]);
+    let error =
+        json!({"message": "constructor [line 2]", "description": super::super::plain::SAYS});
+    let runs = vec![
+        run("Webhook", None, json!([{}]), Value::Null),
+        run("Name", Some("Webhook"), json!([]), error),
+    ];
+    let trace = Trace::read(&execution("error", runs));
+    let verdict = judge(&workflow, &tried(&workflow), &trace, &[]);
+    assert_eq!(
+        verdict.test_status, "inconclusive",
+        "{:?}",
+        verdict.findings
+    );
 }

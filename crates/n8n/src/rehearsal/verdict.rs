@@ -96,6 +96,15 @@ pub fn judge(
 }
 
 impl Verdict {
+    /// What ended the run for a reason outside the workflow, in words.
+    pub fn stopped(&self) -> Option<&str> {
+        let outside = |f: &&Finding| f.code == RUN_OUTSIDE || f.code == RUN_UNFINISHED;
+        self.findings
+            .iter()
+            .find(outside)
+            .map(|f| f.message.as_str())
+    }
+
     /// With what a case expected of the run. What it expected and what did not come about is a finding; where all of it did, it is no
     /// matter that the nodes that it looked at were simulated.
     pub fn with_case(&mut self, workflow: &Workflow, name: &str, case: &CaseVerdict) {
@@ -119,11 +128,10 @@ impl Verdict {
                 .push(finding(RUN_CASE, severity, place, "", &key, &message));
         }
         self.findings.sort_by_key(|f| std::cmp::Reverse(f.severity));
-        let stopped = |f: &Finding| f.code == RUN_OUTSIDE || f.code == RUN_UNFINISHED;
         self.test_status = match (case.outcome, self.test_status) {
             (CaseOutcome::Failed, _) => "fail",
             (CaseOutcome::NotReached | CaseOutcome::Inconclusive, "pass") => "inconclusive",
-            (CaseOutcome::Passed, "inconclusive") if !self.findings.iter().any(stopped) => "pass",
+            (CaseOutcome::Passed, "inconclusive") if self.stopped().is_none() => "pass",
             (_, status) => status,
         };
     }
