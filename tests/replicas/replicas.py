@@ -11,6 +11,8 @@ import json
 import os
 import pathlib
 import signal
+import socket
+import struct
 import subprocess
 import tempfile
 import threading
@@ -76,7 +78,7 @@ class House:
         self.root, self.ways, self.all = pathlib.Path(self.folder.name), {}, []
         self.direct = direct
         self.database = f"replicas{os.getpid()}_{House.number}"
-        subprocess.run(["python3", "-c", CREATE, ADDRESS, self.database], check=True)
+        query("postgres", f"CREATE DATABASE {self.database}")
 
     def way(self, name):
         return self.ways.setdefault(name, Way(ADDRESS))
@@ -118,31 +120,29 @@ class House:
         self.folder.cleanup()
 
 
-# psql is not there; the server's own binary answers single commands over its protocol.
-CREATE = """
-import socket, struct, sys, urllib.parse
-url = urllib.parse.urlsplit(sys.argv[1]); query = urllib.parse.parse_qs(url.query)
-folder = query.get("host", [None])[0]
-s = socket.socket(socket.AF_UNIX if folder else socket.AF_INET)
-s.connect(f"{folder}/.s.PGSQL.{url.port or 5432}" if folder else (url.hostname, url.port or 5432))
-user = (url.username or "postgres").encode()
-body = struct.pack("!i", 196608) + b"user\\0" + user + b"\\0database\\0postgres\\0\\0"
-s.sendall(struct.pack("!i", len(body) + 4) + body)
-def until_ready():
-    data = b""
-    while True:
-        head = b""
-        while len(head) < 5: head += s.recv(5 - len(head))
-        kind, length = head[:1], struct.unpack("!i", head[1:])[0] - 4
-        part = b""
-        while len(part) < length: part += s.recv(length - len(part))
-        if kind == b"E": raise SystemExit(part.decode(errors="replace"))
-        if kind == b"Z": return
-until_ready()
-text = f"CREATE DATABASE {sys.argv[2]}".encode() + b"\\0"
-s.sendall(b"Q" + struct.pack("!i", len(text) + 4) + text)
-until_ready()
-"""
+def query(database, statement):
+    """Carries out a statement, over the database's own protocol: no driver is needed for this."""
+    url = urllib.parse.urlsplit(ADDRESS)
+    folder = urllib.parse.parse_qs(url.query).get("host", [None])[0]
+    with socket.socket(socket.AF_UNIX if folder else socket.AF_INET) as wire:
+        wire.connect(f"{folder}/.s.PGSQL.{url.port or 5432}" if folder else (url.hostname, url.port or 5432))
+        stream = wire.makefile("rb")
+
+        def until_ready():
+            while True:
+                kind, length = stream.read(1), struct.unpack("!i", stream.read(4))[0]
+                part = stream.read(length - 4)
+                if kind == b"E":
+                    raise SystemExit(part.decode(errors="replace"))
+                if kind == b"Z":
+                    return
+
+        begin = struct.pack("!i", 196608) + f"user\0{url.username or 'postgres'}\0database\0{database}\0\0".encode()
+        wire.sendall(struct.pack("!i", len(begin) + 4) + begin)
+        until_ready()
+        text = statement.encode() + b"\0"
+        wire.sendall(b"Q" + struct.pack("!i", len(text) + 4) + text)
+        until_ready()
 
 
 def said(text, conversation="c", user="ann"):
@@ -337,6 +337,18 @@ class Replicas(unittest.TestCase):
         self.assertNotIn("hunter2", told)
         for args in (["runs", "list"], ["runs", "verify"]):
             self.assertIn("cannot be reached", self.house.cli("one", *args, code=7, env={"STORE": url}))
+
+    def test_tables_of_an_older_agentctl_are_refused_until_serve_is_told_to_change_them(self):
+        run = turn(self.one, "hello")[1]["x-run-id"]
+        self.one.stop()
+        self.two.stop()
+        query(self.house.database, "DROP TABLE agentctl_pushes; DELETE FROM agentctl_migrations WHERE version = 3")
+        told = self.house.cli("one", "serve", "--listen", "127.0.0.1:0", code=1)
+        self.assertIn("serve --migrate", told)
+        self.one = self.house.replica("one", ("--migrate",))
+        self.two = self.house.replica("two")
+        self.assertEqual(send(self.two, f"/runs/{run}")[2]["outcome"], "complete")
+        self.assertEqual(turn(self.two, "more")[0], 200)
 
     def test_the_address_stands_nowhere(self):
         run = turn(self.one, "hello")[1]["x-run-id"]
