@@ -228,6 +228,19 @@ fn an_agent_that_the_settings_do_not_describe_is_told_by_a_check_and_by_a_report
         &["orchestrators", "check", "apart.json"],
     );
     assert_eq!(ran.code, 0, "{}", ran.stderr);
+    // Without a name those of the packs are checked in the same way.
+    let among = "packs/research/orchestrators/apart.json";
+    project.write(among, &text.replace("\"tech\"", "\"tehc\""));
+    let ran = own(&project, &served, "x", &["orchestrators", "check"]);
+    assert_eq!(ran.code, 2, "{}", ran.stdout);
+    assert!(
+        ran.stderr.contains("research/orchestrators/apart.json:1:") && ran.stderr.contains(told),
+        "{}",
+        ran.stderr
+    );
+    project.write(among, &text);
+    let ran = own(&project, &served, "x", &["orchestrators", "check"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
 }
 
 /// A rule that refuses the question of the example.

@@ -8,6 +8,7 @@ use crate::cli::output::Output;
 use crate::cli::remote;
 use crate::cli::session::{self, Which};
 use crate::cli::settings;
+use crate::config::Config;
 use crate::pack::NoPack;
 use agentctl_base::yaml;
 use agentctl_engine::flow;
@@ -81,17 +82,21 @@ pub fn orchestrators(
 
 /// Each agent elsewhere has to be one of the settings.
 fn agents_are_known(root: &Path, name: &str, pack: &Pack, out: &Output) -> Result<(), CliError> {
-    let config = settings::of_project(root, out)?;
-    let unknown = remote::unknown(pack, &config);
-    let Some(text) = pack
-        .orchestrator
-        .as_ref()
-        .map(|chosen| chosen.text.as_str())
-    else {
-        return Ok(());
-    };
-    let Ok(file) = yaml::read(text, name) else {
-        return Ok(());
+    let wrong = unknown_agents(name, pack, &settings::of_project(root, out)?);
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(CliError::usage(wrong.join("\n")).hint(
+            "say where it is: [a2a.agents.NAME] url = \"https://…\" in agentctl.toml or your own config.toml (docs/a2a.md)",
+        )),
+    }
+}
+
+/// The agents elsewhere of a pack's orchestrator that the settings do not describe, with their places in the file.
+fn unknown_agents(name: &str, pack: &Pack, config: &Config) -> Vec<String> {
+    let unknown = remote::unknown(pack, config);
+    let chosen = pack.orchestrator.as_ref();
+    let Some(Ok(file)) = chosen.map(|chosen| yaml::read(&chosen.text, name)) else {
+        return Vec::new();
     };
     let known = || config.agents.keys().map(String::as_str);
     let wrong = file.entries("agents").iter().filter_map(|agent| {
@@ -105,13 +110,7 @@ fn agents_are_known(root: &Path, name: &str, pack: &Pack, out: &Output) -> Resul
             nearest(elsewhere, known())
         ))
     });
-    let wrong: Vec<String> = wrong.collect();
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(CliError::usage(wrong.join("\n")).hint(
-            "say where it is: [a2a.agents.NAME] url = \"https://…\" in agentctl.toml or your own config.toml (docs/a2a.md)",
-        )),
-    }
+    wrong.collect()
 }
 
 /// The packs that have orchestrators, each with its own in force, and what is wrong with those that cannot be read.
@@ -208,11 +207,12 @@ fn list(root: &Path, out: &Output) -> Result<Exit, CliError> {
     )
 }
 
-/// The mistakes of all orchestrators of a pack.
+/// The mistakes of all orchestrators of a pack; with settings the agents elsewhere that these do not describe, too.
 pub(super) fn faults(
     root: &Path,
     pack: &Pack,
     options: &LoadOptions,
+    settings: Option<&Config>,
 ) -> Result<Vec<String>, CliError> {
     let mut faults = Vec::new();
     for name in &pack.orchestrators {
@@ -221,7 +221,14 @@ pub(super) fn faults(
         let chosen = Orchestrator::Named(name.clone());
         options.orchestrators.insert(of.clone(), chosen);
         match crate::pack::named(&of, root, &options) {
-            Ok(_) => {}
+            Ok(pack) => {
+                let file = format!("{of}/orchestrators/{name}.json");
+                faults.extend(
+                    settings
+                        .into_iter()
+                        .flat_map(|settings| unknown_agents(&file, &pack, settings)),
+                );
+            }
             Err(error @ NoPack::Errors { .. }) => faults.push(error.to_string()),
             Err(error) => return Err(session::no_pack(&error)),
         }
@@ -232,10 +239,11 @@ pub(super) fn faults(
 fn check_all(root: &Path, out: &Output) -> Result<Exit, CliError> {
     folder_trust::needs_pack(root, out)?;
     let options = session::load_options(root, out)?;
+    let settings = settings::of_project(root, out)?;
     let mut sound = Vec::new();
     let (teams, mut wrong) = teams(root, &options)?;
     for pack in teams {
-        wrong.extend(faults(root, &pack, &options)?);
+        wrong.extend(faults(root, &pack, &options, Some(&settings))?);
         sound.push((pack.manifest.name, pack.orchestrators));
     }
     match wrong.is_empty() {

@@ -171,7 +171,7 @@ fn check(root: &Path, name: Option<&str>, out: &Output) -> Result<Exit, CliError
     for name in names {
         match crate::pack::named(&name, root, &options) {
             Ok(pack) => {
-                wrong.extend(super::orchestrators::faults(root, &pack, &options)?);
+                wrong.extend(super::orchestrators::faults(root, &pack, &options, None)?);
                 sound.push(pack);
             }
             Err(error @ crate::pack::NoPack::Errors { .. }) => wrong.push(error.to_string()),
