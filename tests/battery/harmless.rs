@@ -179,8 +179,12 @@ fn case_243_code_that_hides_what_it_reaches_for_is_not_run() {
         ("return items.c\\u006fnstructor", "uses `constructor`"),
         ("return items?.['constructor']", "uses `constructor`"),
         (
-            "const k = ['con', 'structor'].join(''); return items[k]",
+            "const k = ['con', 'structor'].join(''); return items.slice()[k]",
             "reads a field by a computed name",
+        ),
+        (
+            "var agentctl\\u0046ield = (of, key) => key; const k = 'a'; return items[k]",
+            "has a name of its test, `agentctlField`",
         ),
         (
             "for (const k in {constructor: 1}) return items[k]",
@@ -252,6 +256,24 @@ fn case_243_code_that_hides_what_it_reaches_for_is_not_run() {
         ),
     ] {
         simulated(code(js), &format!("{MORE}{what}"));
+    }
+    // Where it can be looked at when it runs, the copy looks before it reads: the name of a constructor ends the run.
+    let hidden = "const k = ['con', 'structor'].join(''); return items[k]";
+    let (_, copy) = tested(line(vec![code(hidden)]), json!({}));
+    let copied = copy.node_by_name("N").unwrap().parameters().unwrap()["jsCode"].clone();
+    let copied = copied.as_str().unwrap();
+    assert!(
+        copied.contains("return items[agentctlField(items, k)]"),
+        "{copied}"
+    );
+    let (_, look) = copied.split_once("function agentctlField").unwrap();
+    for part in [
+        "\"constructor\"",
+        "\"__proto__\"",
+        "\"toString\"",
+        "throw new Error",
+    ] {
+        assert!(look.contains(part), "{part}: {look}");
     }
     // A language that is not read, code that is computed, and nodes that hold code elsewhere.
     let python = json!({"language": "pythonNative", "pythonCode": "import os"});

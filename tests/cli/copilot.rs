@@ -206,7 +206,7 @@ fn a_value_is_the_configurators_and_a_connection_the_builders() {
         .as_str()
         .unwrap()
         .to_owned();
-    let parted = say(&project, &format!("Trenne {name}."));
+    let parted = say(&project, &format!("Trenne bitte die Verbindung zu {name}."));
     assert_eq!(phases(&parted), ["builder", "configurator"], "{parted:#}");
     assert_eq!(document(&project)["nodes"], after["nodes"]);
 }

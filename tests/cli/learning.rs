@@ -368,7 +368,9 @@ fn a_pattern_reaches_nothing_that_the_request_does_not_name() {
     }
     assert!(text.contains("#sales"), "{text}");
     assert!(
-        report.to_string().contains("httpRequest is not added"),
+        report
+            .to_string()
+            .contains("P-001 (Odd): not used, it would bring agentctl/field-not-there"),
         "{report}"
     );
 }

@@ -328,7 +328,7 @@ fn executions_and_credentials() {
     let project = Project::new();
     let ran = json!([{"id": 7, "workflowId": "w1", "status": "error", "startedAt": "2026-01-02T00:00:00.000Z", "stoppedAt": null, "finished": false, "mode": "webhook"}]);
     let n8n = Server::new(listed(ran));
-    insta::assert_snapshot!(on(&project, &n8n, "executions --status error"), @"
+    insta::assert_snapshot!(on(&project, &n8n, "executions list --status error"), @"
     exit code 0
     7  error  [MOMENT]  w1
     -- stderr --
@@ -337,7 +337,7 @@ fn executions_and_credentials() {
     let n8n = Server::new(listed(
         json!([{"id": "c1", "name": "Sales", "type": "slackApi"}, {"id": "c2", "name": "CRM", "type": "httpHeaderAuth"}]),
     ));
-    insta::assert_snapshot!(on(&project, &n8n, "credentials --type slackApi"), @"
+    insta::assert_snapshot!(on(&project, &n8n, "credentials list --type slackApi"), @"
     exit code 0
     c1  slackApi  Sales
     -- stderr --

@@ -285,6 +285,8 @@ fn status_runs_approvals_and_usage() {
     -- stderr --
     error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
     "#);
+    insta::assert_snapshot!(project.said("runs export --all exported"), @"");
+    insta::assert_snapshot!(project.said("runs import exported"), @"");
     insta::assert_snapshot!(project.said("runs prune"), @r"
     exit code 2
     -- stderr --

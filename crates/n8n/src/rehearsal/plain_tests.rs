@@ -67,6 +67,14 @@ fn a_field_by_a_computed_name_is_looked_at_when_it_runs() {
             "const k = 'a', agentctlField = 1; return items[k]",
             "has a name of its test, `agentctlField`",
         ),
+        (
+            "var agentctl\\u0046ield = (of, key) => key; const k = 'a'; return items[k]",
+            "has a name of its test, `agentctlField`",
+        ),
+        (
+            "const f = (agentctl\\u{46}ield, k) => items[k]; return f(1, 'a')",
+            "has a name of its test, `agentctlField`",
+        ),
         ("const k = 'a'; return Math[k]", "uses `Math`"),
         (
             "const k = 'a'; return items[k](1)",

@@ -5,8 +5,10 @@ use super::names::{CALLED_BY_ITSELF, FORBIDDEN};
 use oxc_ast::ast::{Argument, ComputedMemberExpression, Expression};
 use oxc_span::{GetSpan, Span};
 
-/// The function that looks; code that has this name already is not run.
-pub(super) const LOOKS: &str = "agentctlField";
+/// The function that looks.
+const LOOKS: &str = "agentctlField";
+/// Its name and what it calls: code that gives one of them a meaning of its own is not run.
+pub(super) const NAMES: [&str; 5] = [LOOKS, "String", "Object", "Error", "undefined"];
 /// What it says; a run that ends so tells nothing of the workflow.
 pub(in crate::rehearsal) const SAYS: &str =
     "in a test no field is read by a computed name that is not its item's own";
