@@ -98,7 +98,7 @@ fn what_is_spoken_of_is_read_to_its_end() {
 fn a_new_node_has_a_name_of_its_own() {
     let project = Project::new();
     let mut before = workflow(800);
-    let request = "after \"Fetch part 7\" wait 5 minutes";
+    let request = "insert a pause of 5 minutes after \"Fetch part 7\"";
     put(&project, &before);
     let ran = change(&project, request);
     assert_eq!(ran.code, 0, "{}\n{}", ran.stdout, ran.stderr);

@@ -229,7 +229,7 @@ fn the_stopped_run_goes_on_with_its_answers() {
     "#);
     insta::assert_snapshot!(told(&project, &["runs", "verify", STOPPED]), @"
     $ agentctl runs verify 20261122-122243-5ead52
-    ✓ 20261122-122243-5ead52: 132 records, the chain is whole
+    ✓ 20261122-122243-5ead52: 133 records, the chain is whole
     --- exit code 0
     ");
 }
@@ -274,7 +274,7 @@ fn the_killed_run_is_settled_and_ends() {
     );
     insta::assert_snapshot!(told(&project, &["runs", "verify", KILLED]), @"
     $ agentctl runs verify 20261122-122240-02fa9e
-    ✓ 20261122-122240-02fa9e: 116 records, the chain is whole
+    ✓ 20261122-122240-02fa9e: 117 records, the chain is whole
     --- exit code 0
     ");
     insta::assert_snapshot!(told(&project, &["undo", KILLED]), @r##"

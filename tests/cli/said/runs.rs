@@ -285,8 +285,14 @@ fn status_runs_approvals_and_usage() {
     -- stderr --
     error: no run "no-such-run" in this project; `agentctl runs list` shows what there is
     "#);
-    insta::assert_snapshot!(project.said("runs export --all exported"), @"");
-    insta::assert_snapshot!(project.said("runs import exported"), @"");
+    insta::assert_snapshot!(project.said("runs export --all exported"), @r#"
+    exit code 0
+    1 run exported
+    "#);
+    insta::assert_snapshot!(project.said("runs import exported"), @r#"
+    exit code 0
+    0 runs imported, 1 here already
+    "#);
     insta::assert_snapshot!(project.said("runs prune"), @r"
     exit code 2
     -- stderr --
