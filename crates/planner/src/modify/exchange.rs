@@ -59,7 +59,7 @@ fn alone(
 ) -> Option<(String, &'static ServiceEntry)> {
     const NOT: [&str; 6] = ["gone", "off", "on", "link", "unlink", "then"];
     let says = |class: &&str| words::has(clause, language, class);
-    if NOT.iter().any(|class| says(class)) || slot::adds(clause, language) {
+    if NOT.iter().any(says) || slot::adds(clause, language) {
         return None;
     }
     let mut named = chart.items.iter().filter_map(Item::service);
