@@ -259,7 +259,7 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
         Some("inconclusive") if qa.no_case.is_some() => {
             "; what ran came through, but nothing of what the request says was compared"
         }
-        Some("inconclusive") if qa.cases.iter().any(|case| is_open(case)) => {
+        Some("inconclusive") if qa.cases.iter().any(is_open) => {
             "; not all of its cases could be told"
         }
         Some("inconclusive") => "; it stopped for a reason outside the workflow",
