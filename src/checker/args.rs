@@ -3,7 +3,7 @@
 #[path = "../cli/choices.rs"]
 mod choices;
 
-pub use choices::{Color, FailOn, OutputFormat};
+pub use choices::{Color, FailOn, OutputFormat, page_file};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! Options that several commands share. What only one command takes stands in its own file.
 
-pub use super::choices::{Color, FailOn, OutputFormat};
+pub use super::choices::{Color, FailOn, OutputFormat, page_file};
 
 use crate::config::limit;
 use agentctl_n8n_tools::backend::BackendName;
@@ -163,13 +163,5 @@ fn of<T>(read: fn(&str) -> Result<T, String>) -> impl Fn(&str) -> Result<Limit<T
             agent,
             value: read(value)?,
         })
-    }
-}
-
-/// The file of a page: stdout is the command's own answer.
-pub fn page_file(typed: &str) -> Result<PathBuf, String> {
-    match typed {
-        "" | "-" => Err("a page is written to a file: name one".to_owned()),
-        file => Ok(PathBuf::from(file)),
     }
 }

@@ -36,3 +36,11 @@ pub enum FailOn {
     Warning,
     Never,
 }
+
+/// The file of a page: stdout is the command's own answer.
+pub fn page_file(typed: &str) -> Result<std::path::PathBuf, String> {
+    match typed {
+        "" | "-" => Err("a page is written to a file: name one".to_owned()),
+        file => Ok(std::path::PathBuf::from(file)),
+    }
+}
