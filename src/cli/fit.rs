@@ -25,6 +25,10 @@ pub fn for_stderr(text: &str) -> Cow<'_, str> {
 }
 
 /// How wide the terminal is that stdout goes to; None: it goes to none.
+#[cfg_attr(
+    not(feature = "full"),
+    expect(dead_code, reason = "the checker alone draws nothing that wide")
+)]
 pub fn columns() -> Option<u16> {
     let terminal = Term::stdout();
     let size = terminal.size_checked().filter(|_| terminal.is_term());
