@@ -25,14 +25,15 @@ pub fn for_stderr(text: &str) -> Cow<'_, str> {
 }
 
 /// How wide the terminal is that stdout goes to; None: it goes to none.
-#[cfg_attr(
-    not(feature = "full"),
-    expect(dead_code, reason = "the checker alone draws nothing that wide")
-)]
+#[cfg(feature = "full")]
 pub fn columns() -> Option<u16> {
-    let terminal = Term::stdout();
+    width(&Term::stdout()).map(|columns| columns.max(NARROWEST))
+}
+
+/// None: it is no terminal.
+fn width(terminal: &Term) -> Option<u16> {
     let size = terminal.size_checked().filter(|_| terminal.is_term());
-    size.map(|(_, columns)| columns.max(NARROWEST))
+    size.map(|(_, columns)| columns)
 }
 
 /// A question as a prompt shows it, which puts two characters before it.
@@ -65,8 +66,8 @@ fn behind(question: &str, answer: &str, columns: u16) -> String {
 }
 
 fn on<'a>(terminal: &Term, text: &'a str) -> Cow<'a, str> {
-    match terminal.size_checked().filter(|_| terminal.is_term()) {
-        Some((_, columns)) => fitted(text, columns),
+    match width(terminal) {
+        Some(columns) => fitted(text, columns),
         None => Cow::Borrowed(text),
     }
 }

@@ -30,13 +30,7 @@ pub fn needs(node: &Node, catalog: &Catalog) -> Vec<Need> {
         .filter(|slot| slot.required && description.credential_visible(slot, &filled))
         .map(|slot| slot.name.clone())
         .collect();
-    let text = |key: &str| filled.get(key).and_then(Value::as_str);
-    let chosen = match text("authentication") {
-        Some("predefinedCredentialType") => text("nodeCredentialType"),
-        Some("genericCredentialType") => text("genericAuthType"),
-        _ => None,
-    };
-    if let Some(chosen) = chosen.filter(|c| !c.is_empty() && !c.starts_with('='))
+    if let Some(chosen) = chosen(|key| filled.get(key))
         && !types.iter().any(|known| known == chosen)
     {
         types.push(chosen.to_owned());
@@ -49,6 +43,18 @@ pub fn needs(node: &Node, catalog: &Catalog) -> Vec<Need> {
             credential_type,
         })
         .collect()
+}
+
+/// The credential type that a request's own parameters choose by its authentication; None: they choose none, or it is computed. `parameter`:
+/// one of them, with defaults.
+pub(crate) fn chosen<'v>(parameter: impl Fn(&str) -> Option<&'v Value>) -> Option<&'v str> {
+    let text = |key: &str| parameter(key).and_then(Value::as_str);
+    let chosen = match text("authentication")? {
+        "predefinedCredentialType" => text("nodeCredentialType"),
+        "genericCredentialType" => text("genericAuthType"),
+        _ => None,
+    };
+    chosen.filter(|c| !c.is_empty() && !c.starts_with('='))
 }
 
 /// Every need of the nodes that are switched on.

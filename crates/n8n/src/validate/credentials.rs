@@ -9,6 +9,7 @@ use super::{
     subject::NodeView,
 };
 use crate::finding::Severity;
+use crate::needs;
 use serde_json::Value;
 
 pub(super) fn check(node: &NodeView, report: &mut Report) {
@@ -50,13 +51,7 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
 
 /// The account that a request's own parameters choose. n8n publishes without it, and the run ends with "Credentials not found".
 fn chosen(node: &NodeView, set: Option<&Value>, report: &mut Report) {
-    let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
-    let chosen = match text("authentication") {
-        Some("predefinedCredentialType") => text("nodeCredentialType"),
-        Some("genericCredentialType") => text("genericAuthType"),
-        _ => None,
-    };
-    let Some(chosen) = chosen.filter(|c| !c.is_empty() && !c.starts_with('=')) else {
+    let Some(chosen) = needs::chosen(|key| node.filled.get(key)) else {
         return;
     };
     let slots = node.description().map(|d| d.credentials.as_slice());

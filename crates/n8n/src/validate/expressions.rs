@@ -120,19 +120,24 @@ fn program<'a>(
         Language::JavaScript => {
             let script = javascript.body(code);
             named(node, leaf, &script.references, references);
+            if let (Some(returns), None, true) = (&script.returns, &script.problem, known.is_some())
+            {
+                without_return::check(node, leaf, returns, report);
+            }
             script.problem
         }
         Language::Python => {
             references.add_text(node, leaf, code);
-            python::problem(code)
+            let problem = python::problem(code);
+            if problem.is_none() && known.is_some() {
+                without_return::of_python(node, leaf, code, report);
+            }
+            problem
         }
     };
     if let (Some(problem), true) = (&problem, known.is_some()) {
         let message = explained("the code does not parse", code, problem);
         report.node(node, rules::CODE_SYNTAX.at(leaf.pointer, message));
-    }
-    if problem.is_none() && known.is_some() {
-        without_return::check(node, leaf, code, language, report);
     }
 }
 
@@ -183,6 +188,7 @@ fn expression<'a>(
             problem,
             references,
             calls_from_ai,
+            returns: _,
         } = javascript.expression(code);
         from_ai |= calls_from_ai;
         found.extend(references);

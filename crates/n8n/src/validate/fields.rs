@@ -11,6 +11,7 @@ use super::{
 };
 use regex::Regex;
 use serde_json::Value;
+use std::cell::LazyCell;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -43,7 +44,8 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
         if node.is_sub_node() || !subject.served.of_node(node.index).is_empty() {
             continue;
         }
-        let own = arriving(subject, node, &pinned, 0);
+        // Known only when something is read of them.
+        let own = LazyCell::new(|| arriving(subject, node, &pinned, 0));
         let mut said = BTreeSet::new();
         leaves::each(node, &mut |leaf| {
             if asks(node, leaf.pointer) {
@@ -52,7 +54,7 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
             for code in pieces(node, &leaf) {
                 for (of, read) in reads(code) {
                     let (fields, before) = match &of {
-                        None => (own.clone(), before(subject, node)),
+                        None => ((*own).clone(), before(subject, node)),
                         Some(name) => {
                             let other = subject.named(name).and_then(|at| subject.nodes.get(at));
                             let made = other.and_then(|o| made(subject, o, &pinned, 0));

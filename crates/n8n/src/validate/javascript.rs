@@ -1,6 +1,7 @@
 //! JavaScript as n8n runs it: the code of a `{{ }}` part and the body of a Code node, parsed, with the nodes that it names.
 //! Owns the parser and its limits; knows nothing of workflows. Never runs anything.
 
+use super::returns;
 use super::script::{NodeReference, Problem, Script};
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
@@ -142,6 +143,8 @@ fn script(parsed: &ParserReturn, source: &str, is_expression: bool) -> Script {
     if problem.is_none() && is_expression {
         problem = not_an_expression(&parsed.program);
     }
+    let is_body = problem.is_none() && !is_expression;
+    let returns = is_body.then(|| returns::of(&parsed.program)).flatten();
     let mut reader = Reader::default();
     if problem.is_none() {
         reader.visit_program(&parsed.program);
@@ -155,6 +158,7 @@ fn script(parsed: &ParserReturn, source: &str, is_expression: bool) -> Script {
             reader.references
         },
         calls_from_ai: reader.calls_from_ai,
+        returns,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The fields of the items that nodes give out, as far as a node's parameters say it. None everywhere: not known.
 
 use super::{
-    returns,
+    javascript::JavaScript,
     subject::{NodeView, Subject},
     template::{self, Part},
 };
@@ -319,7 +319,8 @@ fn of_code(node: &NodeView) -> Option<Fields> {
     if text("language").is_some_and(|language| language != "javaScript") {
         return None;
     }
-    returns::of(text("jsCode").filter(plain)?)?.fields()
+    let script = JavaScript::default().body(text("jsCode").filter(plain)?);
+    script.returns?.fields()
 }
 
 fn of_aggregate(node: &NodeView) -> Option<Fields> {

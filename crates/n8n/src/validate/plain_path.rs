@@ -18,6 +18,7 @@ pub(super) fn script(code: &str) -> Option<Script> {
     let (node, rest) = text(named)?;
     let first = steps(rest.strip_prefix(')')?)?;
     Some(Script {
+        returns: None,
         references: vec![NodeReference {
             node: node.to_owned(),
             property: match first {

@@ -1,15 +1,11 @@
 //! What the JavaScript of a Code node gives back: read off its `return` statements, of which those of functions within it are not its own.
 //! Never runs anything.
 
-use super::javascript::{BODY_START, with_stack};
 use super::made::Fields;
-use oxc_allocator::Allocator;
 use oxc_ast::ast::{
     Argument, ArrayExpressionElement, ArrowFunctionBody, Expression, FunctionBody,
-    ObjectExpression, ObjectPropertyKind, Statement, SwitchStatement, TryStatement,
+    ObjectExpression, ObjectPropertyKind, Program, Statement, SwitchStatement, TryStatement,
 };
-use oxc_parser::Parser;
-use oxc_span::SourceType;
 
 /// What one `return` gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,21 +43,12 @@ impl Returns {
     }
 }
 
-/// None: the code cannot be read.
-pub(super) fn of(code: &str) -> Option<Returns> {
-    let source = format!("{BODY_START}{code}\n}}");
-    let read = || {
-        let allocator = Allocator::default();
-        let parsed = Parser::new(&allocator, &source, SourceType::script()).parse();
-        if parsed.panicked || parsed.diagnostics.errors().next().is_some() {
-            return None;
-        }
-        let Some(Statement::FunctionDeclaration(function)) = parsed.program.body.first() else {
-            return None;
-        };
-        function.body.as_ref().map(|body| of_body(body))
+/// Of the one function that a body stands in; None: it is no function.
+pub(super) fn of(program: &Program) -> Option<Returns> {
+    let Some(Statement::FunctionDeclaration(function)) = program.body.first() else {
+        return None;
     };
-    with_stack(&source, read).flatten()
+    function.body.as_ref().map(|body| of_body(body))
 }
 
 fn of_body(body: &FunctionBody) -> Returns {
@@ -236,7 +223,12 @@ fn keys_of(object: &ObjectExpression) -> Option<Fields> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Given, Returns, of};
+    use super::super::javascript::JavaScript;
+    use super::{Given, Returns};
+
+    fn of(code: &str) -> Option<Returns> {
+        JavaScript::default().body(code).returns
+    }
 
     fn read(code: &str) -> Returns {
         of(code).unwrap()

@@ -1,5 +1,7 @@
 //! What was read in one piece of code, by the parser or without it.
 
+use super::returns::Returns;
+
 /// What was read in one piece of code.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Script {
@@ -7,6 +9,8 @@ pub(super) struct Script {
     pub problem: Option<Problem>,
     pub references: Vec<NodeReference>,
     pub calls_from_ai: bool,
+    /// What a body gives back; None: it is an expression, or does not run at all.
+    pub returns: Option<Returns>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,11 +1,10 @@
-//! Code that gives n8n nothing to make items of.
+//! Code that gives n8n nothing to make items of: nothing at all, a text, a number; in the mode for each item a list.
 
 use super::{
-    expressions::Language,
     leaves::Leaf,
     made::CODE,
     report::Report,
-    returns::{self, Given},
+    returns::{Given, Returns},
     rules,
     subject::NodeView,
 };
@@ -15,74 +14,65 @@ use serde_json::Value;
 const FUNCTION_ITEM: &str = "n8n-nodes-base.functionItem";
 const RETURNING: [&str; 3] = [CODE, "n8n-nodes-base.function", FUNCTION_ITEM];
 
-/// What n8n makes no items of: nothing at all, a text, a number; in the mode for each item a list.
-pub(super) fn check(
-    node: &NodeView,
-    leaf: &Leaf,
-    code: &str,
-    language: Language,
-    report: &mut Report,
-) {
+const NOTHING: &str = "the code returns nothing, and n8n takes no run of a Code node without items; end it with `return`";
+const NO_ITEM: &str =
+    "the code returns nothing, so no item comes out of the node; end it with `return`";
+const ON_ONE_WAY: &str = "on one of its ways the code returns nothing, and the node fails there; return a list on each, if need be an empty one";
+const A_LIST: &str = "in the mode \"Run Once for Each Item\" the code returns a list, and n8n takes one item: `return {json: {…}}`";
+
+/// JavaScript, by what it gives back.
+pub(super) fn check(node: &NodeView, leaf: &Leaf, returns: &Returns, report: &mut Report) {
     if !RETURNING.contains(&node.node_type) {
         return;
     }
-    let each = match node.node_type {
-        CODE => node.filled.get("mode").and_then(Value::as_str) == Some("runOnceForEachItem"),
-        other => other == FUNCTION_ITEM,
-    };
-    let nothing = "the code returns nothing, and n8n takes no run of a Code node without items; end it with `return`";
-    // In the mode for each item n8n goes on without the item.
-    let drops = each && node.node_type == CODE;
-    let mut say = |message: &str, sure: bool| {
-        let mut draft = rules::CODE_WITHOUT_RETURN.at(leaf.pointer, message);
-        if !sure {
-            draft = draft.at_most(Severity::Warning);
-        }
-        report.node(node, draft);
-    };
-    if language == Language::Python {
-        // What always throws means to.
-        let ends = ["return", "raise"].iter().any(|word| code.contains(word));
-        if !ends && !drops {
-            say(nothing, true);
-        }
-        return;
-    }
-    let Some(returns) = returns::of(code) else {
-        return;
-    };
-    let gives = |wanted: &Given| returns.given.contains(wanted);
-    let plain = returns.given.iter().find_map(|given| match given {
+    let each = node.node_type == FUNCTION_ITEM || is_for_each(node);
+    let mut given = returns.given.iter();
+    let plain = given.clone().find_map(|given| match given {
         Given::Plain(what) => Some(what),
         _ => None,
     });
-    let list =
-        each && (returns.given.iter()).any(|given| matches!(given, Given::Items(_) | Given::Input));
     if let Some(what) = plain {
-        say(
-            &format!(
-                "the code returns {what}, of which n8n makes no item; return objects: `return [{{json: {{…}}}}]`"
-            ),
-            true,
+        let message = format!(
+            "the code returns {what}, of which n8n makes no item; return objects: `return [{{json: {{…}}}}]`"
         );
-    } else if list {
-        say(
-            "in the mode \"Run Once for Each Item\" the code returns a list, and n8n takes one item: `return {json: {…}}`",
-            true,
-        );
-    } else if returns.given.iter().all(|given| *given == Given::Nothing) {
-        if drops && (returns.falls_through || gives(&Given::Nothing)) {
-            say(
-                "the code returns nothing, so no item comes out of the node; end it with `return`",
-                false,
-            );
-        } else if returns.falls_through || gives(&Given::Nothing) {
-            say(nothing, true);
-        }
-    } else if !drops && (returns.falls_through || gives(&Given::Nothing)) {
-        say(
-            "on one of its ways the code returns nothing, and the node fails there; return a list on each, if need be an empty one",
-            false,
-        );
+        return say(node, leaf, &message, true, report);
     }
+    let is_list = |given: &Given| matches!(given, Given::Items(_) | Given::Input);
+    if each && given.clone().any(is_list) {
+        return say(node, leaf, A_LIST, true, report);
+    }
+    let nothing = |given: &Given| *given == Given::Nothing;
+    if !returns.falls_through && !given.clone().any(|given| nothing(given)) {
+        return;
+    }
+    // In the mode for each item n8n goes on without the item.
+    let drops = is_for_each(node);
+    match (given.all(nothing), drops) {
+        (true, true) => say(node, leaf, NO_ITEM, false, report),
+        (true, false) => say(node, leaf, NOTHING, true, report),
+        (false, true) => {}
+        (false, false) => say(node, leaf, ON_ONE_WAY, false, report),
+    }
+}
+
+/// Python, by its words.
+pub(super) fn of_python(node: &NodeView, leaf: &Leaf, code: &str, report: &mut Report) {
+    // What always throws means to.
+    let ends = ["return", "raise"].iter().any(|word| code.contains(word));
+    if node.node_type == CODE && !is_for_each(node) && !ends {
+        say(node, leaf, NOTHING, true, report);
+    }
+}
+
+fn is_for_each(node: &NodeView) -> bool {
+    let mode = node.filled.get("mode").and_then(Value::as_str);
+    node.node_type == CODE && mode == Some("runOnceForEachItem")
+}
+
+fn say(node: &NodeView, leaf: &Leaf, message: &str, sure: bool, report: &mut Report) {
+    let mut draft = rules::CODE_WITHOUT_RETURN.at(leaf.pointer, message);
+    if !sure {
+        draft = draft.at_most(Severity::Warning);
+    }
+    report.node(node, draft);
 }
