@@ -17,14 +17,7 @@ fn written(dir: &Path) -> (Vec<u8>, Marks) {
     let path = dir.join("journal.jsonl");
     let marks = Marks::of(Some(Key::fixed([7; 32])), dir, RUN);
     let mut journal = Journal::create(&path).unwrap().marked(marks.clone());
-    let begun = Event::RunStarted {
-        journal_version: super::event::JOURNAL_VERSION,
-        agentctl_version: "1".into(),
-        run_id: RUN.into(),
-        flow: "f".into(),
-        pack_hash: "p".into(),
-        input: serde_json::Map::new(),
-    };
+    let begun = crate::testkit::journals::begun(RUN);
     let finished = |n: usize| Event::ToolFinished {
         step: "s".into(),
         role: "r".into(),

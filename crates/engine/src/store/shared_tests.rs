@@ -1,10 +1,10 @@
 //! Two folders, as two replicas have them, and one ledger.
 
-use super::event::JOURNAL_VERSION;
 use super::{
     Copied, Event, Journal, Ledger, LedgerError, Project, ResourceId, ResourceMark, RunFile,
     StoreError,
 };
+use crate::testkit::journals;
 use crate::testkit::ledger::MemoryLedger;
 use agentctl_host::key::Key;
 use std::fs;
@@ -38,14 +38,7 @@ fn replicas() -> Replicas {
 }
 
 fn begun() -> Event {
-    Event::RunStarted {
-        journal_version: JOURNAL_VERSION,
-        agentctl_version: "1".into(),
-        run_id: RUN.into(),
-        flow: "f".into(),
-        pack_hash: "p".into(),
-        input: serde_json::Map::new(),
-    }
+    journals::begun(RUN)
 }
 
 fn step(n: usize) -> Event {

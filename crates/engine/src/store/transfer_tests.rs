@@ -1,7 +1,7 @@
 //! Runs as files: from a folder to a ledger and back, the chain and whose it is kept.
 
-use super::event::JOURNAL_VERSION;
 use super::{Event, Ledger, Project, ResourceId, ResourceMark, RunFile, StoreError};
+use crate::testkit::journals::begun;
 use crate::testkit::ledger::MemoryLedger;
 use agentctl_host::key::Key;
 use std::fs;
@@ -18,16 +18,8 @@ fn project(dir: &Path, key: u8) -> Project {
 /// A run with a snapshot and a file of its own.
 fn written(project: &Project) {
     let mut journal = project.begin_run(RUN).unwrap();
-    let begun = Event::RunStarted {
-        journal_version: JOURNAL_VERSION,
-        agentctl_version: "1".into(),
-        run_id: RUN.into(),
-        flow: "f".into(),
-        pack_hash: "p".into(),
-        input: serde_json::Map::new(),
-    };
     let at = jiff::Timestamp::UNIX_EPOCH;
-    journal.append(at, begun, true).unwrap();
+    journal.append(at, begun(RUN), true).unwrap();
     let mark = ResourceMark {
         resource: ResourceId::new("list", "a"),
         revision: "0123456789".into(),

@@ -1,6 +1,6 @@
 //! Long journals and many runs, written like real ones: for tests of what must not grow with them, and for its measurement.
 
-use crate::store::event::{Event, StepPath};
+use crate::store::event::{Event, JOURNAL_VERSION, StepPath};
 use crate::store::{Journal, Project, Record};
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
@@ -38,6 +38,18 @@ fn as_of(event: &Event, run: &str, turn: u64) -> Event {
         _ => {}
     }
     event
+}
+
+/// The first event of a run's journal.
+pub fn begun(run_id: &str) -> Event {
+    Event::RunStarted {
+        journal_version: JOURNAL_VERSION,
+        agentctl_version: "1".into(),
+        run_id: run_id.into(),
+        flow: "f".into(),
+        pack_hash: "p".into(),
+        input: serde_json::Map::new(),
+    }
 }
 
 /// A model that reads once more.
