@@ -35,8 +35,8 @@ impl Calls {
         };
         let of = self.tasks.get(task).copied().unwrap_or_default();
         let (good, all) = (
-            self.useful - of.useful.min(self.useful),
-            self.steps - of.made.min(self.steps),
+            self.useful.saturating_sub(of.useful),
+            self.steps.saturating_sub(of.made),
         );
         let (good, all) = (number(good) + 2.0, number(all) + 3.0);
         let weight = all.min(OTHER_TASKS);

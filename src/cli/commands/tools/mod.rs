@@ -13,6 +13,7 @@ use crate::cli::remote;
 use crate::cli::session::{connected, foreign_tools, load_pack, talks_with_packs};
 use crate::cli::settings;
 use agentctl_base::counted::counted;
+use agentctl_base::untrusted;
 use agentctl_engine::pack::{DeclaredTool, Pack};
 use agentctl_kit::guard::{Became, Evidence, label_alone};
 use agentctl_tools::{Packs, Tools};
@@ -234,21 +235,15 @@ fn show(root: &Path, name: &str, out: &Output) -> Result<Exit, CliError> {
                 tool.kind.name(),
                 if tool.changes { "changes" } else { "reads" },
                 stands(tool, &tools),
-                lines(&tool.description),
+                untrusted::text(tool.description.trim_end()),
                 tool.parameters,
                 bound.join(", "),
                 tool.file,
-                tool.readme.as_ref().map_or_else(String::new, |text| format!("\n{}\n", lines(text.trim_end()))),
+                tool.readme.as_ref().map_or_else(String::new, |text| format!("\n{}\n", untrusted::text(text.trim_end()))),
             )
         },
         || json!({"tool_id": tool.id, "kind": tool.kind.name(), "changes": tool.changes, "stands": stands(tool, &tools), "description": tool.description, "parameters": *tool.parameters, "bind": bound, "file": tool.file, "readme": tool.readme}),
     )
-}
-
-/// Text of a pack's file as it stands there, line by line, with what steers a terminal made harmless.
-fn lines(text: &str) -> String {
-    let lines: Vec<String> = text.lines().map(plain_long).collect();
-    lines.join("\n")
 }
 
 /// What a description has at least, in characters: what it does, and when to use it.
