@@ -170,7 +170,13 @@ impl Check {
 
     /// Of something that was expected not to come, and did not. `what`: that, in words. With another answer than the one that the test
     /// made up, or in a run that went on, it might have come.
-    fn missing(self, what: &str, node: Option<&str>, rehearsal: &Rehearsal, seen: Seen<'_>) -> Check {
+    fn missing(
+        self,
+        what: &str,
+        node: Option<&str>,
+        rehearsal: &Rehearsal,
+        seen: Seen<'_>,
+    ) -> Check {
         if self.outcome != CaseOutcome::Passed {
             return self.resting_on(node, rehearsal);
         }
@@ -326,10 +332,11 @@ fn at_node(
         ..seen
     };
     let run = seen.trace.nodes.get(name);
-    let settle = |check: Check, wanted: usize, rests: Option<&str>, count: Option<&str>| match wanted {
-        0 => check.missing("nothing came of it", rests.or(count), rehearsal, seen),
-        _ => check.resting_on(rests, rehearsal),
-    };
+    let settle =
+        |check: Check, wanted: usize, rests: Option<&str>, count: Option<&str>| match wanted {
+            0 => check.missing("nothing came of it", rests.or(count), rehearsal, seen),
+            _ => check.resting_on(rests, rehearsal),
+        };
     if let Some(count) = at.count {
         let found = run.map_or(0, |run| run.items.iter().sum());
         let why = (found != count).then(|| format!("{found} items, not {count}"));
@@ -437,7 +444,13 @@ fn document(text: &str) -> Option<Value> {
 }
 
 /// A request's headers by their names alone, of which every request has some of these.
-const OF_REQUESTS: [&str; 5] = ["host", "user-agent", "accept", "accept-encoding", "connection"];
+const OF_REQUESTS: [&str; 5] = [
+    "host",
+    "user-agent",
+    "accept",
+    "accept-encoding",
+    "connection",
+];
 /// Headers that say who called, or let one in.
 const SECRET: [&str; 8] = [
     "authorization",
@@ -479,7 +492,10 @@ pub fn without_headers(value: &Value) -> Value {
 
 fn are_headers(map: &serde_json::Map<String, Value>) -> bool {
     let names = map.keys().map(|key| key.to_lowercase());
-    names.filter(|name| OF_REQUESTS.contains(&name.as_str())).count() > 1
+    names
+        .filter(|name| OF_REQUESTS.contains(&name.as_str()))
+        .count()
+        > 1
 }
 
 fn told(value: &Value) -> String {

@@ -301,9 +301,16 @@ fn nothing_that_came_on_a_made_up_items_way_says_nothing() {
         json!({"nodes": {"Large?": {"items": []}}}),
     ] {
         let verdict = outcome(json!({}), expect.clone());
-        assert_eq!(verdict.outcome, CaseOutcome::Inconclusive, "{expect}: {verdict:?}");
+        assert_eq!(
+            verdict.outcome,
+            CaseOutcome::Inconclusive,
+            "{expect}: {verdict:?}"
+        );
         let why = &verdict.checks[0].why;
-        assert!(why.contains("\"Customer\"") && why.contains("mocks"), "{why}");
+        assert!(
+            why.contains("\"Customer\"") && why.contains("mocks"),
+            "{why}"
+        );
         let given = outcome(json!({"Customer": [{"name": "Sample"}]}), expect.clone());
         assert_eq!(given.outcome, CaseOutcome::Passed, "{expect}: {given:?}");
     }
@@ -369,7 +376,10 @@ fn headers_are_not_told() {
         assert!(!told.contains("s3cret"), "{told}");
     }
     let own = json!({"accept": true, "headers": {"a": 1}, "host": {"name": "Ann"}});
-    assert_eq!(without_headers(&json!([{"x": own["headers"]}])), json!([{"x": {"a": 1}}]));
+    assert_eq!(
+        without_headers(&json!([{"x": own["headers"]}])),
+        json!([{"x": {"a": 1}}])
+    );
 }
 
 #[test]

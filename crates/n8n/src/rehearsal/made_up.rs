@@ -77,7 +77,12 @@ impl MadeUp {
             };
             // What is found of a node stays, so it is looked at again a handful of times for each node that it hangs on.
             if made.carry(name, step, &steps) {
-                open.extend(step.after.iter().copied().filter(|next| waits.insert(*next)));
+                open.extend(
+                    step.after
+                        .iter()
+                        .copied()
+                        .filter(|next| waits.insert(*next)),
+                );
             }
         }
         made
@@ -176,8 +181,7 @@ fn steps<'w>(workflow: &'w Workflow, parts: &BTreeMap<&str, &Part>) -> BTreeMap<
     }
     for node in &workflow.nodes {
         let part = parts.get(node.name()).copied();
-        let is_given =
-            matches!(part, Some(Part::Simulated { hands_on, .. }) if hands_on.is_some());
+        let is_given = matches!(part, Some(Part::Simulated { hands_on, .. }) if hands_on.is_some());
         let step = Step {
             before: before.get(node.name()).cloned().unwrap_or_default(),
             after: after.get(node.name()).cloned().unwrap_or_default(),

@@ -78,7 +78,11 @@ struct Place {
 
 /// The code in which each of these places is looked at first; None: it would be too long, or they stand too deep in each other. `source`
 /// is what was parsed, in which the code stands between `from` and `to`.
-pub(super) fn guarded(source: &str, (from, to): (usize, usize), looked: &[Looked]) -> Option<String> {
+pub(super) fn guarded(
+    source: &str,
+    (from, to): (usize, usize),
+    looked: &[Looked],
+) -> Option<String> {
     let place = |at: &Looked| Place {
         begins: at.name.start as usize,
         ends: at.name.end as usize,
