@@ -1,6 +1,6 @@
 //! Which accounts a node needs, and which it has. Names and types only: nothing here has ever seen a credential's content.
 
-use super::catalog::Catalog;
+use super::catalog::{Catalog, NodeDescription, View};
 use super::workflow::{Node, Workflow};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -43,6 +43,21 @@ pub fn needs(node: &Node, catalog: &Catalog) -> Vec<Need> {
             credential_type,
         })
         .collect()
+}
+
+/// Whether the node takes a credential of this type under its parameters, whether it can do without it or not. `filled`: these, with
+/// defaults.
+pub(crate) fn takes<'v>(
+    description: &NodeDescription,
+    filled: impl Into<View<'v>>,
+    credential_type: &str,
+) -> bool {
+    let filled = filled.into();
+    let shown = description
+        .credentials
+        .iter()
+        .any(|slot| slot.name == credential_type && description.credential_visible(slot, filled));
+    shown || chosen(|key| filled.get(key)) == Some(credential_type)
 }
 
 /// The credential type that a request's own parameters choose by its authentication; None: they choose none, or it is computed. `parameter`:

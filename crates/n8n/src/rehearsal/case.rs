@@ -161,15 +161,37 @@ impl Check {
     }
 
     /// Of something that rests on what this simulated node was made to hand on: that it is otherwise says nothing of the workflow.
-    fn resting_on(mut self, node: Option<&str>, rehearsal: &Rehearsal) -> Check {
-        if let (true, Some(node)) = (self.outcome != CaseOutcome::Passed, node) {
-            self.outcome = CaseOutcome::Inconclusive;
-            self.why = format!(
-                "{}; that says nothing: it rests on what the test made up for {node:?}, which is only simulated ({}); give its items in `mocks`",
-                self.why,
-                because(rehearsal, node)
-            );
+    fn resting_on(self, node: Option<&str>, rehearsal: &Rehearsal) -> Check {
+        match node.filter(|_| self.outcome != CaseOutcome::Passed) {
+            Some(node) => self.says_nothing(&made_up_for(node, rehearsal)),
+            None => self,
         }
+    }
+
+    /// Of something that was expected not to come, and did not. `what`: that, in words. With another answer than the one that the test
+    /// made up, or in a run that went on, it might have come.
+    fn missing(
+        self,
+        what: &str,
+        node: Option<&str>,
+        rehearsal: &Rehearsal,
+        seen: Seen<'_>,
+    ) -> Check {
+        if self.outcome != CaseOutcome::Passed {
+            return self.resting_on(node, rehearsal);
+        }
+        let why = what.to_owned();
+        match (node, seen.stopped) {
+            (Some(node), _) => Check { why, ..self }.says_nothing(&made_up_for(node, rehearsal)),
+            (None, Some(stopped)) => Check { why, ..self }.says_nothing(&stopped_by(stopped)),
+            (None, None) => self,
+        }
+    }
+
+    /// What was seen tells nothing of the workflow.
+    fn says_nothing(mut self, because: &str) -> Check {
+        self.outcome = CaseOutcome::Inconclusive;
+        self.why = format!("{}; that says nothing: {because}", self.why);
         self
     }
 
@@ -177,7 +199,7 @@ impl Check {
         Check {
             what: what.into(),
             outcome: CaseOutcome::NotReached,
-            why: "the run did not come to it".to_owned(),
+            why: NOT_COME_TO.to_owned(),
             seen: None,
         }
     }
@@ -240,11 +262,7 @@ pub fn judge_case(
             check.outcome == CaseOutcome::Failed && !check.what.ends_with(NOT_REACHED)
         };
         for check in checks.iter_mut().filter(open) {
-            check.outcome = CaseOutcome::Inconclusive;
-            let so_far = std::mem::take(&mut check.why);
-            check.why = format!(
-                "{so_far}; that says nothing: the run stopped for a reason outside the workflow, {why}"
-            );
+            *check = check.clone().says_nothing(&stopped_by(why));
         }
     }
     let worst = checks.iter().map(|check| check.outcome).max();
@@ -257,6 +275,19 @@ pub fn judge_case(
 
 const NOT_REACHED: &str = ": not reached";
 const UNANSWERED: &str = "nothing was answered";
+
+const NOT_COME_TO: &str = "the run did not come to it";
+
+fn made_up_for(node: &str, rehearsal: &Rehearsal) -> String {
+    let because = because(rehearsal, node);
+    format!(
+        "it rests on what the test made up for {node:?}, which is only simulated ({because}); give its items in `mocks`"
+    )
+}
+
+fn stopped_by(why: &str) -> String {
+    format!("the run stopped for a reason outside the workflow, {why}")
+}
 
 /// Why a node is simulated, in words.
 fn because<'r>(rehearsal: &'r Rehearsal, node: &str) -> &'r str {
@@ -280,12 +311,12 @@ fn at_node(
         Some(false) => {
             let why = ran.then(|| "the run came to it".to_owned());
             let check = Check::new(format!("{name}{NOT_REACHED}"), why);
-            out.push(check.resting_on(way, rehearsal));
+            out.push(check.missing(NOT_COME_TO, way, rehearsal, seen));
             return;
         }
         _ if !ran && at.is_none() => {
             let nothing = Check::new(format!("{name}: nothing"), None);
-            out.push(nothing);
+            out.push(nothing.missing(NOT_COME_TO, way, rehearsal, seen));
             return;
         }
         _ if !ran => {
@@ -295,12 +326,22 @@ fn at_node(
         Some(true) => out.push(Check::new(format!("{name}: reached"), None)),
         None => {}
     }
+    // What it came to, it came to: that the run stopped behind it does not matter.
+    let seen = Seen {
+        stopped: None,
+        ..seen
+    };
     let run = seen.trace.nodes.get(name);
+    let settle =
+        |check: Check, wanted: usize, rests: Option<&str>, count: Option<&str>| match wanted {
+            0 => check.missing("nothing came of it", rests.or(count), rehearsal, seen),
+            _ => check.resting_on(rests, rehearsal),
+        };
     if let Some(count) = at.count {
         let found = run.map_or(0, |run| run.items.iter().sum());
         let why = (found != count).then(|| format!("{found} items, not {count}"));
         let check = Check::new(format!("{name}: count"), why).seeing(Some(&json!(found)));
-        out.push(check.resting_on(made_up.count(name), rehearsal));
+        out.push(settle(check, count, made_up.count(name), None));
     }
     if let Some(items) = &at.items {
         let handed: Vec<&Value> = run
@@ -313,7 +354,8 @@ fn at_node(
         };
         let handed = json!(handed);
         let check = Check::new(format!("{name}: items"), differs(&json!(items), &handed));
-        out.push(check.seeing(Some(&handed)).resting_on(rests, rehearsal));
+        let check = check.seeing(Some(&handed));
+        out.push(settle(check, items.len(), rests, made_up.count(name)));
     }
     if let Some(calls) = &at.sent {
         let is_simulated = rehearsal.simulated().any(|part| part.node == name);
@@ -330,7 +372,7 @@ fn at_node(
         let rests = rests.or_else(|| made_up.count(name).filter(|_| !as_many));
         let sent = seen.sent.get(name).map(|sent| json!(sent));
         let check = Check::new(format!("{name}: sent"), why).seeing(sent.as_ref());
-        out.push(check.resting_on(rests, rehearsal));
+        out.push(settle(check, calls.len(), rests, made_up.count(name)));
     }
 }
 
@@ -401,7 +443,27 @@ fn document(text: &str) -> Option<Value> {
     matches!(value, Value::Object(_) | Value::Array(_)).then_some(value)
 }
 
-/// A webhook's item without the headers: who called is nobody's result.
+/// A request's headers by their names alone, of which every request has some of these.
+const OF_REQUESTS: [&str; 5] = [
+    "host",
+    "user-agent",
+    "accept",
+    "accept-encoding",
+    "connection",
+];
+/// Headers that say who called, or let one in.
+const SECRET: [&str; 8] = [
+    "authorization",
+    "cookie",
+    "proxy-authorization",
+    "set-cookie",
+    "x-api-key",
+    "x-auth-token",
+    "x-csrf-token",
+    "x-forwarded-for",
+];
+
+/// An item without the headers of a request, wherever they stand in it: who called is nobody's result.
 pub fn without_headers(value: &Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -409,8 +471,13 @@ pub fn without_headers(value: &Value) -> Value {
             let is_request = is_request.iter().all(|part| map.contains_key(*part));
             let pairs = map.iter().map(|(key, value)| {
                 let told = match value {
-                    Value::Object(headers) if is_request && key == "headers" => {
+                    Value::Object(headers)
+                        if (is_request && key == "headers") || are_headers(headers) =>
+                    {
                         Value::String(format!("({} headers)", headers.len()))
+                    }
+                    _ if SECRET.contains(&key.to_lowercase().as_str()) => {
+                        Value::String("(a header)".to_owned())
                     }
                     value => without_headers(value),
                 };
@@ -421,6 +488,14 @@ pub fn without_headers(value: &Value) -> Value {
         Value::Array(list) => list.iter().map(without_headers).collect(),
         other => other.clone(),
     }
+}
+
+fn are_headers(map: &serde_json::Map<String, Value>) -> bool {
+    let names = map.keys().map(|key| key.to_lowercase());
+    names
+        .filter(|name| OF_REQUESTS.contains(&name.as_str()))
+        .count()
+        > 1
 }
 
 fn told(value: &Value) -> String {

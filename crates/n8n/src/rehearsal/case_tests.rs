@@ -261,6 +261,61 @@ fn nothing_comes_out_of_a_node_that_is_not_reached() {
     }
 }
 
+/// With another answer of the service than the one that the test made up it might have come.
+#[test]
+fn nothing_that_came_on_a_made_up_items_way_says_nothing() {
+    let large = json!({"id": "L", "name": "Large?", "type": "n8n-nodes-base.if", "typeVersion": 2.2, "position": [0, 0], "parameters": {"conditions": {"conditions": [{"leftValue": "={{ $json.name }}", "rightValue": "x", "operator": {"type": "string", "operation": "equals"}}]}}});
+    let mut document = workflow().to_value();
+    document["nodes"].as_array_mut().unwrap().push(large);
+    let to = |name: &str| json!({"main": [[{"node": name, "type": "main", "index": 0}]]});
+    document["connections"] =
+        json!({"Order": to("Customer"), "Customer": to("Large?"), "Large?": to("Tell")});
+    let workflow = Workflow::from_value(document).unwrap();
+    let ran = [
+        ("Order", json!([{}])),
+        ("Customer", json!([{"name": "Sample"}])),
+        ("Large?", json!([])),
+    ];
+    let outcome = |mocks: Value, expect: Value| {
+        let wishes = Wishes {
+            path: "p",
+            mocks: serde_json::from_value(mocks).unwrap(),
+            ..Wishes::default()
+        };
+        let rehearsal = rehearse(&workflow, Catalog::embedded(), &wishes).unwrap();
+        let seen = Seen {
+            trace: &run(&ran),
+            status: Some(200),
+            answer: None,
+            sent: &IndexMap::new(),
+            has_failed: false,
+            stopped: None,
+        };
+        let expect = serde_json::from_value(expect).unwrap();
+        judge_case(&expect, &workflow, &rehearsal, seen)
+    };
+    for expect in [
+        json!({"nodes": {"Tell": {"reached": false}}}),
+        json!({"nodes": {"Tell": {"sent": []}}}),
+        json!({"nodes": {"Large?": {"count": 0}}}),
+        json!({"nodes": {"Large?": {"items": []}}}),
+    ] {
+        let verdict = outcome(json!({}), expect.clone());
+        assert_eq!(
+            verdict.outcome,
+            CaseOutcome::Inconclusive,
+            "{expect}: {verdict:?}"
+        );
+        let why = &verdict.checks[0].why;
+        assert!(
+            why.contains("\"Customer\"") && why.contains("mocks"),
+            "{why}"
+        );
+        let given = outcome(json!({"Customer": [{"name": "Sample"}]}), expect.clone());
+        assert_eq!(given.outcome, CaseOutcome::Passed, "{expect}: {given:?}");
+    }
+}
+
 /// An account that is not there, or a look in the code that ended it.
 #[test]
 fn a_run_that_stopped_for_a_reason_outside_says_nothing_of_what_did_not_come() {
@@ -291,6 +346,14 @@ fn a_run_that_stopped_for_a_reason_outside_says_nothing_of_what_did_not_come() {
         outcome(json!({"nodes": {"Customer": {"reached": false}}})),
         CaseOutcome::Failed
     );
+    for none in [
+        json!({"reached": false}),
+        json!({"count": 0}),
+        json!({"sent": []}),
+    ] {
+        let expect = json!({"nodes": {"Tell": none}});
+        assert_eq!(outcome(expect), CaseOutcome::Inconclusive, "{none}");
+    }
 }
 
 /// Whoever reads why a check failed need not see who called.
@@ -301,6 +364,22 @@ fn headers_are_not_told() {
     assert!(!why.contains("s3cret"), "{why}");
     let why = super::differs(&json!("x"), &item).unwrap();
     assert!(why.contains("1 header") && !why.contains("s3cret"), "{why}");
+    // Wherever they were put, whole or one of them.
+    let headers = json!({"host": "n8n.test", "User-Agent": "curl", "x-shop-key": "s3cret"});
+    for item in [
+        json!({"h": headers}),
+        json!({"headers": headers, "body": {"a": 1}}),
+        json!({"list": [{"Authorization": "Bearer s3cret"}]}),
+        json!({"cookie": "sid=s3cret", "a": 1}),
+    ] {
+        let told = without_headers(&item).to_string();
+        assert!(!told.contains("s3cret"), "{told}");
+    }
+    let own = json!({"accept": true, "headers": {"a": 1}, "host": {"name": "Ann"}});
+    assert_eq!(
+        without_headers(&json!([{"x": own["headers"]}])),
+        json!([{"x": {"a": 1}}])
+    );
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::edit::references::named_by;
 use crate::workflow::short_type;
 use crate::{Node, Workflow};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Nodes that decide where the items go, or how many go on.
 const DECIDES: &[&str] = &[
@@ -50,70 +50,73 @@ pub(super) struct MadeUp {
 
 impl MadeUp {
     pub fn of(workflow: &Workflow, parts: &[NodePart], trace: &Trace) -> MadeUp {
-        let mut before: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (from, kind, _, link) in workflow.edges() {
-            if kind == "main" {
-                before.entry(link.node.as_str()).or_default().push(from);
-            }
-        }
+        let parts: BTreeMap<&str, &Part> = parts
+            .iter()
+            .map(|part| (part.node.as_str(), &part.part))
+            .collect();
         let mut made = MadeUp::default();
-        for part in parts {
-            let is_made = matches!(&part.part, Part::Simulated { hands_on: Some(item), .. } if item.is_object());
-            if is_made && trace.ran(&part.node) {
+        for (name, part) in &parts {
+            let is_made =
+                matches!(part, Part::Simulated { hands_on: Some(item), .. } if item.is_object());
+            if is_made && trace.ran(name) {
                 for of in [&mut made.items, &mut made.count] {
-                    of.insert(part.node.clone(), part.node.clone());
+                    of.insert((*name).to_owned(), (*name).to_owned());
                 }
             }
         }
-        // Each round carries it on by one node at least.
-        for _ in &workflow.nodes {
-            let known = made.clone();
-            for node in &workflow.nodes {
-                let part = parts.iter().find(|part| part.node == node.name());
-                let from = before.get(node.name()).map_or(&[][..], Vec::as_slice);
-                made.carry(workflow, node, part.map(|part| &part.part), from);
-            }
-            if made == known {
-                break;
+        if made.items.is_empty() {
+            return made;
+        }
+        let steps = steps(workflow, &parts);
+        let mut open: VecDeque<&str> = workflow.nodes.iter().map(Node::name).collect();
+        let mut waits: BTreeSet<&str> = open.iter().copied().collect();
+        while let Some(name) = open.pop_front() {
+            waits.remove(name);
+            let Some(step) = steps.get(name) else {
+                continue;
+            };
+            // What is found of a node stays, so it is looked at again a handful of times for each node that it hangs on.
+            if made.carry(name, step, &steps) {
+                open.extend(
+                    step.after
+                        .iter()
+                        .copied()
+                        .filter(|next| waits.insert(*next)),
+                );
             }
         }
         made
     }
 
-    fn carry(&mut self, workflow: &Workflow, node: &Node, part: Option<&Part>, before: &[&str]) {
-        let any = |of: &Of| before.iter().find_map(|from| of.get(*from)).cloned();
+    /// Whether anything was found of the node that was not known.
+    fn carry(&mut self, name: &str, step: &Step<'_>, steps: &BTreeMap<&str, Step<'_>>) -> bool {
+        let any = |of: &Of| step.before.iter().find_map(|from| of.get(*from)).cloned();
         let coming = any(&self.items);
-        let named = named_by(node).nodes;
-        let named = named
+        let named = step
+            .names
             .iter()
             .find_map(|other| self.items.get(other))
             .cloned();
-        let input = coming.clone().filter(|_| reads_input(node, part));
+        let input = coming.clone().filter(|_| step.reads_input);
         let read = named.or(input);
-        let decides = |from: &&&str| {
-            let node = workflow.node_by_name(from);
-            node.is_some_and(|node| DECIDES.contains(&short_type(node.node_type())))
-        };
-        let decided = before.iter().filter(decides);
+        let decides = |from: &&&str| steps.get(**from).is_some_and(|before| before.decides);
+        let decided = step.before.iter().filter(decides);
         let decided = decided
             .filter_map(|from| self.read.get(*from))
             .next()
             .cloned();
         let way = decided.or_else(|| any(&self.way));
         let count = any(&self.count).or_else(|| way.clone());
-        let gives = matches!(part, Some(Part::Simulated { hands_on, .. }) if hands_on.is_some());
-        let items = match passes(node) {
+        let items = match step.passes {
             true => coming.or_else(|| read.clone()),
             false => read.clone(),
         };
-        let name = node.name();
-        note(&mut self.read, name, read);
-        note(&mut self.way, name, way);
+        let mut found = note(&mut self.read, name, read) | note(&mut self.way, name, way);
         // What the test was given for a node is what it is.
-        if !gives {
-            note(&mut self.items, name, items);
-            note(&mut self.count, name, count);
+        if !step.is_given {
+            found |= note(&mut self.items, name, items) | note(&mut self.count, name, count);
         }
+        found
     }
 
     /// The simulated node that what the node does with its items rests on: what it sends, and what goes wrong in it.
@@ -140,18 +143,75 @@ impl MadeUp {
     /// The same of what the one who called the workflow was answered.
     pub fn answer(&self, workflow: &Workflow, trace: &Trace) -> Option<&str> {
         let responds = |node: &&Node| short_type(node.node_type()) == "respondToWebhook";
-        let mut answering = workflow.nodes.iter().filter(responds).peekable();
-        if answering.peek().is_none() {
+        let answering: Vec<&Node> = workflow.nodes.iter().filter(responds).collect();
+        if answering.is_empty() {
             return self.items(trace.last_node.as_deref()?);
         }
-        let rests = |node: &Node| self.work(node.name()).or_else(|| self.way(node.name()));
-        answering.find_map(rests)
+        let mut ran = answering.iter().filter(|node| trace.ran(node.name()));
+        let rests = |node: &&Node| self.work(node.name()).or_else(|| self.way(node.name()));
+        match ran.clone().next() {
+            Some(_) => ran.find_map(rests),
+            // That none of them ran may be due to the way that a made-up item took.
+            None => answering.iter().find_map(|node| self.way(node.name())),
+        }
     }
 }
 
-fn note(of: &mut Of, name: &str, found: Option<String>) {
-    if let Some(found) = found {
-        of.entry(name.to_owned()).or_insert(found);
+/// What of a node decides what it carries on.
+struct Step<'w> {
+    before: Vec<&'w str>,
+    /// Those that come next, and those that name it.
+    after: Vec<&'w str>,
+    names: BTreeSet<String>,
+    reads_input: bool,
+    decides: bool,
+    passes: bool,
+    is_given: bool,
+}
+
+fn steps<'w>(workflow: &'w Workflow, parts: &BTreeMap<&str, &Part>) -> BTreeMap<&'w str, Step<'w>> {
+    let mut steps = BTreeMap::new();
+    let mut after: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut before: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (from, kind, _, link) in workflow.edges() {
+        if kind == "main" {
+            before.entry(link.node.as_str()).or_default().push(from);
+            after.entry(from).or_default().push(link.node.as_str());
+        }
+    }
+    for node in &workflow.nodes {
+        let part = parts.get(node.name()).copied();
+        let is_given = matches!(part, Some(Part::Simulated { hands_on, .. }) if hands_on.is_some());
+        let step = Step {
+            before: before.get(node.name()).cloned().unwrap_or_default(),
+            after: after.get(node.name()).cloned().unwrap_or_default(),
+            names: named_by(node).nodes.into_iter().collect(),
+            reads_input: reads_input(node, part),
+            decides: DECIDES.contains(&short_type(node.node_type())),
+            passes: passes(node),
+            is_given,
+        };
+        steps.insert(node.name(), step);
+    }
+    for node in &workflow.nodes {
+        let named = steps.get(node.name()).map(|step| step.names.clone());
+        for other in named.into_iter().flatten() {
+            if let Some(other) = steps.get_mut(other.as_str()) {
+                other.after.push(node.name());
+            }
+        }
+    }
+    steps
+}
+
+/// Whether it was not known.
+fn note(of: &mut Of, name: &str, found: Option<String>) -> bool {
+    match found {
+        Some(found) if !of.contains_key(name) => {
+            of.insert(name.to_owned(), found);
+            true
+        }
+        _ => false,
     }
 }
 

@@ -146,6 +146,62 @@ fn a_way_that_a_made_up_item_took_says_nothing() {
     }
 }
 
+/// Of several nodes that could answer, the one that did.
+#[test]
+fn only_a_node_that_answered_tells_what_the_answer_rests_on() {
+    let decides = node(
+        "Large?",
+        "n8n-nodes-base.if",
+        2.2,
+        json!({"conditions": {"conditions": [{"leftValue": "={{ $('Webhook').first().json.body.n }}", "rightValue": 3, "operator": {"type": "number", "operation": "gt"}}]}}),
+    );
+    let answers = |name: &str, body: &str| {
+        let parameters = json!({"respondWith": "json", "responseBody": body});
+        node(name, "n8n-nodes-base.respondToWebhook", 1.1, parameters)
+    };
+    let whole = chain(vec![
+        webhook("w"),
+        python("Work"),
+        decides,
+        answers("Fixed", "{\"l\": 1}"),
+        answers("Theirs", "={{ $json.x }}"),
+    ]);
+    let mut document = whole.to_value();
+    let to = |name: &str| json!({"node": name, "type": "main", "index": 0});
+    document["connections"]["Large?"] = json!({"main": [[to("Fixed")], [to("Theirs")]]});
+    document["connections"]["Fixed"] = json!({});
+    let workflow = Workflow::from_value(document).unwrap();
+    let outcome = |last: &str| {
+        let ran = [
+            ("Webhook", json!([{}])),
+            ("Work", json!([{"x": 4}])),
+            ("Large?", json!([{"x": 4}])),
+            (last, json!([{"x": 4}])),
+        ];
+        let case = json!({"expect": {"answer": {"l": 2}}});
+        judged(&workflow, &case, &ran, json!({"l": 1})).outcome
+    };
+    assert_eq!(outcome("Fixed"), CaseOutcome::Failed);
+    assert_eq!(outcome("Theirs"), CaseOutcome::Inconclusive);
+}
+
+/// However the nodes are written down.
+#[test]
+fn what_a_long_way_rests_on_is_found_in_any_order() {
+    let mut nodes = vec![webhook("w"), python("Work")];
+    nodes.extend((0..1_000).map(|at| set(&format!("S{at}"), "x", "={{ $json.x }}")));
+    let mut document = chain(nodes).to_value();
+    document["nodes"].as_array_mut().unwrap().reverse();
+    let workflow = Workflow::from_value(document).unwrap();
+    let ran = [
+        run("Webhook", None, json!([{}]), Value::Null),
+        run("Work", None, json!([{"x": 1}]), Value::Null),
+    ];
+    let trace = Trace::read(&execution("success", ran.to_vec()));
+    let made = MadeUp::of(&workflow, &tried(&workflow).parts, &trace);
+    assert_eq!(made.items("S999"), Some("Work"));
+}
+
 #[test]
 fn a_failure_on_made_up_items_is_no_error_of_the_workflow() {
     let workflow = |before: Value| {

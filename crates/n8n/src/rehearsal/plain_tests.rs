@@ -34,6 +34,14 @@ fn a_field_by_a_computed_name_is_looked_at_when_it_runs() {
             "return $('A').all()[0].json[`${k}`]",
             "return $('A').all()[0].json[agentctlField($('A').all()[0].json, `${k}`)]",
         ),
+        (
+            "return (a?.[c]?.d)[k]",
+            "return (a?.[agentctlField(a, c)]?.d)[agentctlField((a?.[agentctlField(a, c)]?.d), k)]",
+        ),
+        (
+            "return [a[b[k]], a[c], b[a[k] + a[c]]]",
+            "return [a[agentctlField(a, b[agentctlField(b, k)])], a[agentctlField(a, c)], b[agentctlField(b, a[agentctlField(a, k)] + a[agentctlField(a, c)])]]",
+        ),
     ] {
         let declared =
             format!("const by = {{}}, a = {{}}, b = {{}}, c = '', k = '', r = {{}}; {written}");
@@ -74,6 +82,15 @@ fn a_field_by_a_computed_name_is_looked_at_when_it_runs() {
         (
             "const f = (agentctl\\u{46}ield, k) => items[k]; return f(1, 'a')",
             "has a name of its test, `agentctlField`",
+        ),
+        // Read twice, it would be another object.
+        (
+            "let i = 0; const k = 'a'; return (items?.[i++])[k]",
+            "reads a field by a computed name",
+        ),
+        (
+            "let i = 0; const k = 'a'; return (items?.[i++].json)[k]",
+            "reads a field by a computed name",
         ),
         ("const k = 'a'; return Math[k]", "uses `Math`"),
         (
@@ -397,6 +414,10 @@ fn ways_out_of_expressions_are_not_run() {
         ),
         ("={{ $json.a.split(/(?=a)/) }}", "searches by a pattern"),
         (
+            "={{ $json.a.split(/a{90}b{90}c{90}d{90}/) }}",
+            "searches by a pattern",
+        ),
+        (
             "={{ $json.a.match($json.pattern) }}",
             "calls `match`, which may take n8n as long as it likes",
         ),
@@ -471,6 +492,22 @@ fn depth_and_length_are_no_way_through() {
     for written in ["(".repeat(60_000), "x".repeat(300_000)] {
         assert!(code(&written).is_err());
     }
+}
+
+/// On a thread as small as those of a server.
+#[test]
+fn names_within_names_are_looked_at_to_a_depth() {
+    let said = |depth: usize| {
+        let written = format!(
+            "const a = $json, k = 'x'; return {}k{}",
+            "a[".repeat(depth),
+            "]".repeat(depth)
+        );
+        let small = std::thread::Builder::new().stack_size(1 << 20);
+        small.spawn(move || code(&written)).unwrap().join().unwrap()
+    };
+    assert_eq!(said(40), Ok(()));
+    assert_eq!(said(16_000), Err("is too long to be looked at".to_owned()));
 }
 
 proptest! {

@@ -24,12 +24,15 @@ const MOST_TRIES: u64 = 5;
 const LONGEST_WAIT_MS: u64 = 5_000;
 
 pub(super) fn check(subject: &Subject, ports: &[NodePorts], report: &mut Report) {
+    let stops = |n: &&NodeView| n.node_type == STOP && !n.disabled;
+    let stops = subject.nodes.iter().filter(stops).map(|n| n.index);
+    let stopping = subject.main_before.reached(stops);
     for (node, ports) in subject.nodes.iter().zip(ports) {
         if node.is_sticky() || node.disabled || node.description().is_none() {
             continue;
         }
         starts_nothing(subject, node, ports, report);
-        never_comes_back(subject, node, report);
+        never_comes_back(subject, node, &stopping, report);
         retries(node, report);
     }
     unanswered(subject, report);
@@ -56,7 +59,7 @@ fn starts_nothing(subject: &Subject, node: &NodeView, ports: &NodePorts, report:
 }
 
 /// From version 2 on a loop has an output for each round and one for the end.
-fn never_comes_back(subject: &Subject, node: &NodeView, report: &mut Report) {
+fn never_comes_back(subject: &Subject, node: &NodeView, stopping: &[bool], report: &mut Report) {
     let version = node.description().map_or(0.0, |d| d.version);
     if node.node_type != LOOP || version < 2.0 {
         return;
@@ -70,7 +73,7 @@ fn never_comes_back(subject: &Subject, node: &NodeView, report: &mut Report) {
     };
     // What leads back from anywhere goes round; one that "done" leads back to is made to end after its first batch.
     if subject.reach.on_circle(node.index) {
-        return ends_early(subject, node, done, report);
+        return ends_early(subject, node, done, stopping, report);
     }
     let message = format!(
         "the body that begins with {first:?} never leads back to the loop, so only the first batch is worked on; connect its last node with the loop"
@@ -79,8 +82,14 @@ fn never_comes_back(subject: &Subject, node: &NodeView, report: &mut Report) {
 }
 
 /// A way out of the body that does not come back: the first item that takes it ends the loop, and what hangs on "done" never runs. One that
-/// goes on where "done" does, or that stops with an error, is meant.
-fn ends_early(subject: &Subject, of: &NodeView, done: usize, report: &mut Report) {
+/// goes on where "done" does, or that comes to an end with an error, is meant. `stopping`: the nodes from which one is come to.
+fn ends_early(
+    subject: &Subject,
+    of: &NodeView,
+    done: usize,
+    stopping: &[bool],
+    report: &mut Report,
+) {
     let main = subject.leaving(of.index).filter(|e| e.kind == "main");
     let after: Vec<usize> = main
         .filter(|e| e.output == done)
@@ -90,9 +99,10 @@ fn ends_early(subject: &Subject, of: &NodeView, done: usize, report: &mut Report
     let body = |at: usize| at != of.index && subject.reach.same_circle(at, of.index);
     for node in subject.nodes.iter().filter(|n| body(n.index) && parts(n)) {
         for (output, way) in ways(subject, node) {
+            let is = |list: &[bool], at: &usize| list.get(*at) == Some(&true);
             let meant = |at: &usize| {
-                let stops = subject.nodes.get(*at).is_some_and(|n| n.node_type == STOP);
-                subject.reach.same_circle(*at, of.index) || is_done.get(*at) == Some(&true) || stops
+                let comes_back = subject.reach.same_circle(*at, of.index);
+                comes_back || is(&is_done, at) || is(stopping, at)
             };
             if way.iter().any(meant) || (!way.is_empty() && after.is_empty()) {
                 continue;

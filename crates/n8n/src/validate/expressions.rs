@@ -68,7 +68,6 @@ pub(crate) const PROGRAMS: [(&str, &str, Language); 8] = [
     ),
 ];
 
-/// The node whose code must return items.
 /// Characters of code that a message shows.
 const SHOWN: usize = 40;
 
@@ -189,6 +188,7 @@ fn expression<'a>(
             references,
             calls_from_ai,
             returns: _,
+            field_reads: _,
         } = javascript.expression(code);
         from_ai |= calls_from_ai;
         found.extend(references);
@@ -297,8 +297,7 @@ fn prefix(node: &NodeView, leaf: &Leaf, javascript: &mut JavaScript, report: &mu
     // A text about expressions is no expression: one that n8n could not evaluate was not meant as one.
     let all_parse =
         template::code(leaf.text).all(|code| javascript.expression(code).problem.is_none());
-    let shown = agentctl_base::secrets::mask(code.trim());
-    let shown: String = shown.chars().take(SHOWN).collect();
+    let shown = shown(code.trim());
     let message = format!(
         "holds {{{{ {shown} }}}} but does not start with \"=\", so n8n takes it as plain text"
     );
@@ -315,6 +314,12 @@ fn prefix(node: &NodeView, leaf: &Leaf, javascript: &mut JavaScript, report: &mu
         node,
         draft.fix(Confidence::Sure, "put \"=\" in front", vec![fix]),
     );
+}
+
+/// The beginning of a text, without the secrets in it.
+pub(super) fn shown(text: &str) -> String {
+    let text = agentctl_base::secrets::mask(text);
+    text.chars().take(SHOWN).collect()
 }
 
 fn outside_tool(subject: &Subject, node: &NodeView, leaf: &Leaf, report: &mut Report) {

@@ -2,8 +2,9 @@
 //! every node before is known to make such an item; what is handled (`??`, `||`, `?.`) or asked after counts as meant.
 
 use super::{
+    field_reads::FieldRead,
     leaves::{self, Leaf},
-    made::{CODE, Fields, arriving, made},
+    made::{CODE, Fields, Made},
     report::Report,
     rules,
     subject::{NodeView, Subject},
@@ -34,59 +35,50 @@ static MEANT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 pub(super) fn check(subject: &Subject, report: &mut Report) {
-    let pinned = |node: &NodeView| {
-        let name = node.name.unwrap_or_default();
-        subject
-            .pinned
-            .is_some_and(|pinned| pinned.contains_key(name))
-    };
+    let made = Made::of(subject);
     for node in subject.judged() {
         if node.is_sub_node() || !subject.served.of_node(node.index).is_empty() {
             continue;
         }
         // Known only when something is read of them.
-        let own = LazyCell::new(|| arriving(subject, node, &pinned, 0));
+        let own = LazyCell::new(|| made.arriving(node));
         let mut said = BTreeSet::new();
         leaves::each(node, &mut |leaf| {
             if asks(node, leaf.pointer) {
                 return;
             }
-            for code in pieces(node, &leaf) {
-                for (of, read) in reads(code) {
-                    let (fields, before) = match &of {
-                        None => ((*own).clone(), before(subject, node)),
-                        Some(name) => {
-                            let other = subject.named(name).and_then(|at| subject.nodes.get(at));
-                            let made = other.and_then(|o| made(subject, o, &pinned, 0));
-                            (made, name.clone())
-                        }
-                    };
-                    let Some(fields) = fields.filter(|fields| !fields.contains(&read)) else {
-                        continue;
-                    };
-                    if said.insert((leaf.pointer.to_owned(), of, read.clone())) {
-                        let draft = rules::FIELD_NOT_THERE
-                            .at(leaf.pointer, message(&before, &read, &fields));
-                        report.node(node, draft.key(read));
+            for FieldRead { node: of, field } in reads_of(&made, node, &leaf) {
+                let (fields, before) = match &of {
+                    None => ((*own).clone(), before(subject, node)),
+                    Some(name) => {
+                        let given = subject.named(name).and_then(|at| made.given(at));
+                        (given, name.clone())
                     }
+                };
+                let Some(fields) = fields.filter(|fields| !fields.contains(&field)) else {
+                    continue;
+                };
+                if said.insert((leaf.pointer.to_owned(), of, field.clone())) {
+                    let draft =
+                        rules::FIELD_NOT_THERE.at(leaf.pointer, message(&before, &field, &fields));
+                    report.node(node, draft.key(field));
                 }
             }
         });
     }
 }
 
-/// What is looked at by itself: the code parts of an expression; of a Code node's JavaScript each line, since a line above may ask whether
-/// the field of another one is there.
-fn pieces<'l>(node: &NodeView, leaf: &Leaf<'l, '_>) -> Vec<&'l str> {
+/// The fields that a text reads: the code parts of an expression, each by itself, and the JavaScript of a Code node.
+fn reads_of(made: &Made, node: &NodeView, leaf: &Leaf) -> Vec<FieldRead> {
     if leaf.is_code() {
         let is_script = node.node_type == CODE && leaf.key == "jsCode";
-        let lines = leaf.text.lines().filter(|line| {
-            is_script && !leaf.text.starts_with('=') && !line.trim_start().starts_with("//")
-        });
-        return lines.collect();
+        let script = made.script(node).filter(|_| is_script);
+        return script.map_or_else(Vec::new, |script| script.field_reads.clone());
     }
     match leaf.is_expression() {
-        true => template::code(leaf.text.get(1..).unwrap_or_default()).collect(),
+        true => template::code(leaf.text.get(1..).unwrap_or_default())
+            .flat_map(reads)
+            .collect(),
         false => Vec::new(),
     }
 }
@@ -115,8 +107,8 @@ fn message(before: &str, read: &str, fields: &Fields) -> String {
     format!("reads $json.{read}, which the item from {before:?} cannot have: {instead}")
 }
 
-/// The fields that a piece of code reads, where it does not reckon with their absence: of its item, or of a node's that it names.
-fn reads(code: &str) -> Vec<(Option<String>, String)> {
+/// The fields that an expression reads, where it does not reckon with their absence: of its item, or of a node's that it names.
+fn reads(code: &str) -> Vec<FieldRead> {
     let (Some(reads), Some(meant)) = (READS.as_ref(), MEANT.as_ref()) else {
         return Vec::new();
     };
@@ -130,10 +122,10 @@ fn reads(code: &str) -> Vec<(Option<String>, String)> {
         .filter_map(|found| {
             let node = (1..=4).find_map(|at| found.get(at));
             let name = (5..=7).find_map(|at| found.get(at))?;
-            Some((
-                node.map(|node| node.as_str().to_owned()),
-                name.as_str().to_owned(),
-            ))
+            Some(FieldRead {
+                node: node.map(|node| node.as_str().to_owned()),
+                field: name.as_str().to_owned(),
+            })
         })
         .collect()
 }
@@ -163,9 +155,9 @@ mod tests {
 
     #[test]
     fn plain_reads_are_found_and_careful_ones_are_not() {
-        let told = |(node, name): (Option<String>, String)| match node {
-            Some(node) => format!("{node}:{name}"),
-            None => name,
+        let told = |read: super::FieldRead| match read.node {
+            Some(node) => format!("{node}:{}", read.field),
+            None => read.field,
         };
         let found = |code: &str| {
             reads(code)

@@ -1,8 +1,8 @@
 //! JavaScript as n8n runs it: the code of a `{{ }}` part and the body of a Code node, parsed, with the nodes that it names.
 //! Owns the parser and its limits; knows nothing of workflows. Never runs anything.
 
-use super::returns;
 use super::script::{NodeReference, Problem, Script};
+use super::{field_reads, returns};
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
     Argument, BindingIdentifier, CallExpression, ComputedMemberExpression,
@@ -150,6 +150,10 @@ fn script(parsed: &ParserReturn, source: &str, is_expression: bool) -> Script {
         reader.visit_program(&parsed.program);
         problem = reader.wrong.take();
     }
+    let field_reads = match is_body {
+        true => field_reads::of(&parsed.program),
+        false => Vec::new(),
+    };
     Script {
         problem,
         references: if reader.dollar_is_bound {
@@ -159,6 +163,7 @@ fn script(parsed: &ParserReturn, source: &str, is_expression: bool) -> Script {
         },
         calls_from_ai: reader.calls_from_ai,
         returns,
+        field_reads,
     }
 }
 

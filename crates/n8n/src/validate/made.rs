@@ -2,11 +2,15 @@
 
 use super::{
     javascript::JavaScript,
+    script::Script,
     subject::{NodeView, Subject},
     template::{self, Part},
 };
+use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 const WEBHOOK: &str = "n8n-nodes-base.webhook";
 /// What a webhook's item is made of.
@@ -44,83 +48,137 @@ const PASS: [&str; 6] = [
     "n8n-nodes-base.limit",
     "n8n-nodes-base.sort",
 ];
-/// Nodes in a row that hand on, at most.
-const DEEPEST: usize = 20;
+/// An item of more fields is nobody's; so the work of a long row of nodes does not grow with all that stands before each.
+const MOST: usize = 300;
+/// Nodes in a row that hand on each take some of the stack.
+const STACK_LEFT: usize = 128 * 1024;
+const STACK_MORE: usize = 1024 * 1024;
 
 pub(super) type Fields = BTreeSet<String>;
 
-/// The fields of the items that arrive; None: not known.
-pub(super) fn arriving(
-    subject: &Subject,
-    node: &NodeView,
-    pinned: &dyn Fn(&NodeView) -> bool,
-    depth: usize,
-) -> Option<Fields> {
-    if depth > DEEPEST {
-        return None;
-    }
-    let mut all = Fields::new();
-    let mut any = false;
-    for edge in subject.entering(node.index) {
-        if edge.kind != "main" || edge.input != 0 {
-            return None;
-        }
-        let before = subject.nodes.get(edge.from?)?;
-        all.extend(made(subject, before, pinned, depth + 1)?);
-        any = true;
-    }
-    any.then_some(all)
+/// The fields of what each node gives out, worked out once for each and only when one is read.
+pub(super) struct Made<'s, 'a> {
+    subject: &'s Subject<'a>,
+    /// By node; what is being worked out is not known, so that a circle says nothing.
+    given: RefCell<Vec<Option<Known>>>,
+    scripts: RefCell<FxHashMap<usize, Option<Rc<Script>>>>,
 }
 
-/// The fields of the items that a node gives out; None: not known.
-pub(super) fn made(
-    subject: &Subject,
-    node: &NodeView,
-    pinned: &dyn Fn(&NodeView) -> bool,
-    depth: usize,
-) -> Option<Fields> {
-    let description = node.description()?;
-    // A failed item has other fields, and so has one that somebody pinned; a node that is off may be meant to be on.
-    if node.disabled
-        || pinned(node)
-        || node.raw.get("onError").is_some_and(|e| e != "stopWorkflow")
-        || node.raw.get("continueOnFail") == Some(&Value::Bool(true))
-    {
-        return None;
-    }
-    let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
-    if PASS.contains(&node.node_type) {
-        return arriving(subject, node, pinned, depth);
-    }
-    match node.node_type {
-        WEBHOOK => Some(names(&OF_WEBHOOK)),
-        "n8n-nodes-base.scheduleTrigger" => Some(names(&OF_SCHEDULE)),
-        "n8n-nodes-base.manualTrigger" => Some(Fields::new()),
-        "n8n-nodes-base.set" => {
-            let (mut own, keeps) = of_set(node, description.version)?;
-            match keeps {
-                Keeps::None => {}
-                Keeps::All => own.extend(arriving(subject, node, pinned, depth)?),
-                Keeps::These(these) => own.extend(these),
-                Keeps::AllBut(these) => {
-                    let mut rest = arriving(subject, node, pinned, depth)?;
-                    rest.retain(|field| !these.contains(field));
-                    own.extend(rest);
-                }
-            }
-            Some(own)
+/// None: not known.
+type Known = Option<Rc<Fields>>;
+
+impl<'s, 'a> Made<'s, 'a> {
+    pub fn of(subject: &'s Subject<'a>) -> Self {
+        Made {
+            subject,
+            given: RefCell::new(vec![None; subject.nodes.len()]),
+            scripts: RefCell::default(),
         }
-        "n8n-nodes-base.aggregate" => of_aggregate(node),
-        "n8n-nodes-base.summarize" => of_summarize(node),
-        "n8n-nodes-base.splitOut" => of_split_out(node, || arriving(subject, node, pinned, depth)),
-        "n8n-nodes-base.renameKeys" => of_rename(node, arriving(subject, node, pinned, depth)?),
-        "n8n-nodes-base.errorTrigger" => Some(names(&["execution", "workflow", "trigger"])),
-        "@n8n/n8n-nodes-langchain.chatTrigger" => Some(names(&OF_CHAT)),
-        "n8n-nodes-base.formTrigger" => of_form(node),
-        "n8n-nodes-base.executeWorkflowTrigger" => of_called(node),
-        "n8n-nodes-base.httpRequest" => of_whole_response(node),
-        CODE => of_code(node),
-        _ => None,
+    }
+
+    /// The fields of the items that arrive.
+    pub fn arriving(&self, node: &NodeView) -> Known {
+        let mut all: Known = None;
+        for edge in self.subject.entering(node.index) {
+            if edge.kind != "main" || edge.input != 0 {
+                return None;
+            }
+            let fields = self.given(edge.from?)?;
+            match &mut all {
+                None => all = Some(fields),
+                Some(known) if Rc::ptr_eq(known, &fields) => {}
+                Some(known) => Rc::make_mut(known).extend(fields.iter().cloned()),
+            }
+        }
+        all
+    }
+
+    /// The fields of the items that a node gives out.
+    pub fn given(&self, at: usize) -> Known {
+        if let Some(known) = self.given.borrow().get(at)? {
+            return known.clone();
+        }
+        self.note(at, None);
+        let node = self.subject.nodes.get(at)?;
+        let fields = stacker::maybe_grow(STACK_LEFT, STACK_MORE, || self.worked_out(node));
+        let fields = fields.filter(|fields| fields.len() <= MOST);
+        self.note(at, fields.clone());
+        fields
+    }
+
+    fn note(&self, at: usize, fields: Known) {
+        if let Some(place) = self.given.borrow_mut().get_mut(at) {
+            *place = Some(fields);
+        }
+    }
+
+    /// What was read in a Code node's JavaScript; None: it has none, or a computed one.
+    pub fn script(&self, node: &NodeView) -> Option<Rc<Script>> {
+        if let Some(script) = self.scripts.borrow().get(&node.index) {
+            return script.clone();
+        }
+        let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
+        let is_script = text("language").is_none_or(|language| language == "javaScript");
+        let code = text("jsCode").filter(|code| is_script && !code.starts_with('='));
+        let script = code.map(|code| Rc::new(JavaScript::default().body(code)));
+        let mut scripts = self.scripts.borrow_mut();
+        scripts.insert(node.index, script.clone());
+        script
+    }
+
+    fn is_pinned(&self, node: &NodeView) -> bool {
+        let name = node.name.unwrap_or_default();
+        let pinned = self.subject.pinned;
+        pinned.is_some_and(|pinned| pinned.contains_key(name))
+    }
+
+    fn worked_out(&self, node: &NodeView) -> Known {
+        let description = node.description()?;
+        // A failed item has other fields, and so has one that somebody pinned; a node that is off may be meant to be on.
+        if node.disabled
+            || self.is_pinned(node)
+            || node.raw.get("onError").is_some_and(|e| e != "stopWorkflow")
+            || node.raw.get("continueOnFail") == Some(&Value::Bool(true))
+        {
+            return None;
+        }
+        if PASS.contains(&node.node_type) {
+            return self.arriving(node);
+        }
+        let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
+        let arriving = || self.arriving(node).map(Rc::unwrap_or_clone);
+        let fields = match node.node_type {
+            WEBHOOK => names(&OF_WEBHOOK),
+            "n8n-nodes-base.scheduleTrigger" => names(&OF_SCHEDULE),
+            "n8n-nodes-base.manualTrigger" => Fields::new(),
+            "n8n-nodes-base.set" => {
+                let (mut own, keeps) = of_set(node, description.version)?;
+                match keeps {
+                    Keeps::None => {}
+                    Keeps::All => own.extend(arriving()?),
+                    Keeps::These(these) => own.extend(these),
+                    Keeps::AllBut(these) => {
+                        let mut rest = arriving()?;
+                        rest.retain(|field| !these.contains(field));
+                        own.extend(rest);
+                    }
+                }
+                own
+            }
+            "n8n-nodes-base.aggregate" => of_aggregate(node)?,
+            "n8n-nodes-base.summarize" => of_summarize(node)?,
+            "n8n-nodes-base.splitOut" => of_split_out(node, arriving)?,
+            "n8n-nodes-base.renameKeys" => of_rename(node, arriving()?)?,
+            "n8n-nodes-base.errorTrigger" => names(&["execution", "workflow", "trigger"]),
+            "@n8n/n8n-nodes-langchain.chatTrigger" => names(&OF_CHAT),
+            "n8n-nodes-base.formTrigger" => of_form(node)?,
+            "n8n-nodes-base.executeWorkflowTrigger" => of_called(node)?,
+            "n8n-nodes-base.httpRequest" => of_whole_response(node)?,
+            // Code that returns objects that are written out.
+            CODE => self.script(node)?.returns.as_ref()?.fields()?,
+            _ => return None,
+        };
+        Some(Rc::new(fields))
     }
 }
 
@@ -195,6 +253,9 @@ fn option<'n>(node: &'n NodeView, name: &str) -> Option<&'n Value> {
     node.filled.get("options")?.get(name)
 }
 
+/// Stands for what an expression comes to: a number as a value, and within a text a mark.
+const COMPUTED: &str = "7046029254386353";
+
 /// The keys of a JSON object that is written out; the values of its expressions do not matter. None: it is none, or a key is computed.
 fn keys_of_json(text: &str) -> Option<Fields> {
     let plain: String = match text.strip_prefix('=') {
@@ -203,12 +264,14 @@ fn keys_of_json(text: &str) -> Option<Fields> {
             .into_iter()
             .map(|part| match part {
                 Part::Text(text) => text,
-                Part::Code { .. } => "0",
+                Part::Code { .. } => COMPUTED,
             })
             .collect(),
     };
     match serde_json::from_str(&plain) {
-        Ok(Value::Object(map)) => Some(map.into_iter().map(|(key, _)| key).collect()),
+        Ok(Value::Object(map)) if !map.keys().any(|key| key.contains(COMPUTED)) => {
+            Some(map.into_iter().map(|(key, _)| key).collect())
+        }
         _ => None,
     }
 }
@@ -219,14 +282,21 @@ fn of_split_out(node: &NodeView, arriving: impl Fn() -> Option<Fields>) -> Optio
     let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
     let split =
         |list: &str| -> Option<Fields> { list.split(',').map(|name| top(name.trim())).collect() };
-    let of = split(text("fieldToSplitOut")?)?;
+    let lists = text("fieldToSplitOut")?;
+    let of = split(lists)?;
     let named = option(node, "destinationFieldName").and_then(Value::as_str);
     let named = named.filter(|name| !name.is_empty());
     let own = named.map_or_else(|| Some(of.clone()), split)?;
     match text("include") {
         Some("allOtherFields") => {
             let mut fields = arriving()?;
-            fields.retain(|field| !of.contains(field));
+            for list in lists
+                .split(',')
+                .map(str::trim)
+                .filter(|list| is_whole(list))
+            {
+                fields.remove(list);
+            }
             fields.extend(own);
             Some(fields)
         }
@@ -249,9 +319,13 @@ fn of_rename(node: &NodeView, mut fields: Fields) -> Option<Fields> {
     }
     let list = node.filled.get("keys")?.get("key")?.as_array()?;
     for key in list {
-        let name = |of: &str| key.get(of).and_then(Value::as_str).and_then(top);
-        let (from, to) = (name("currentKey")?, name("newKey")?);
-        if fields.remove(&from) {
+        let name = |of: &str| key.get(of).and_then(Value::as_str);
+        let from = name("currentKey")?;
+        let (first, to) = (top(from)?, top(name("newKey")?)?);
+        if fields.contains(&first) {
+            if is_whole(from) {
+                fields.remove(&first);
+            }
             fields.insert(to);
         }
     }
@@ -312,17 +386,6 @@ fn of_whole_response(node: &NodeView) -> Option<Fields> {
     Some(names)
 }
 
-/// Code that returns objects that are written out.
-fn of_code(node: &NodeView) -> Option<Fields> {
-    let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
-    let plain = |code: &&str| !code.starts_with('=');
-    if text("language").is_some_and(|language| language != "javaScript") {
-        return None;
-    }
-    let script = JavaScript::default().body(text("jsCode").filter(plain)?);
-    script.returns?.fields()
-}
-
 fn of_aggregate(node: &NodeView) -> Option<Fields> {
     let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
     if text("aggregate")? == "aggregateAllItemData" {
@@ -358,6 +421,10 @@ const SUMS: [&str; 8] = [
 ];
 
 fn of_summarize(node: &NodeView) -> Option<Fields> {
+    // In one item the values of the fields to split by are its keys.
+    if option(node, "outputFormat").is_some_and(|format| format != "separateItems") {
+        return None;
+    }
     let split = node.filled.get("fieldsToSplitBy").and_then(Value::as_str);
     let mut names = Fields::new();
     let split = split.unwrap_or_default().split(',').map(str::trim);
@@ -378,9 +445,18 @@ fn of_summarize(node: &NodeView) -> Option<Fields> {
     (!list.is_empty()).then_some(names)
 }
 
+/// Whether the name is that of a field itself, not of one within it.
+fn is_whole(name: &str) -> bool {
+    !name.contains(['.', '['])
+}
+
 /// The key that a name with dots stands below; None: it is computed.
 fn top(name: &str) -> Option<String> {
     let fixed = !name.starts_with('=') && !name.contains("{{") && !name.trim().is_empty();
     let first = name.split(['.', '[']).next().unwrap_or(name);
     fixed.then(|| first.to_owned())
 }
+
+#[cfg(test)]
+#[path = "made_tests.rs"]
+mod made_tests;

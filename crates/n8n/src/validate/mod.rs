@@ -12,6 +12,7 @@ mod content;
 mod credentials;
 mod ends;
 mod expressions;
+mod field_reads;
 mod field_type;
 mod fields;
 mod flow;

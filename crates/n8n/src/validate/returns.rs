@@ -1,11 +1,13 @@
 //! What the JavaScript of a Code node gives back: read off its `return` statements, of which those of functions within it are not its own.
 //! Never runs anything.
 
-use super::made::Fields;
+use super::{expressions::shown, made::Fields};
 use oxc_ast::ast::{
-    Argument, ArrayExpressionElement, ArrowFunctionBody, Expression, FunctionBody,
-    ObjectExpression, ObjectPropertyKind, Program, Statement, SwitchStatement, TryStatement,
+    Argument, ArrayExpressionElement, ArrowFunctionBody, BindingIdentifier, Expression,
+    FunctionBody, ObjectExpression, ObjectPropertyKind, Program, SimpleAssignmentTarget, Statement,
+    SwitchStatement, TryStatement,
 };
+use oxc_ast_visit::{VisitJs, walk_js};
 
 /// What one `return` gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,92 +50,122 @@ pub(super) fn of(program: &Program) -> Option<Returns> {
     let Some(Statement::FunctionDeclaration(function)) = program.body.first() else {
         return None;
     };
-    function.body.as_ref().map(|body| of_body(body))
+    let mut names = Names::default();
+    names.visit_program(program);
+    function.body.as_ref().map(|body| of_body(body, &names))
 }
 
-fn of_body(body: &FunctionBody) -> Returns {
+/// Whether the code gives `items` a meaning of its own.
+#[derive(Default)]
+struct Names {
+    own_items: bool,
+}
+
+impl<'a> VisitJs<'a> for Names {
+    fn visit_binding_identifier(&mut self, it: &BindingIdentifier<'a>) {
+        self.own_items |= it.name == "items";
+    }
+    fn visit_simple_assignment_target(&mut self, it: &SimpleAssignmentTarget<'a>) {
+        self.own_items |= matches!(it, SimpleAssignmentTarget::AssignmentTargetIdentifier(of) if of.name == "items");
+        walk_js::walk_simple_assignment_target(self, it);
+    }
+}
+
+fn of_body(body: &FunctionBody, names: &Names) -> Returns {
     let mut returns = Returns::default();
-    returns.falls_through = all(&body.statements, &mut returns.given);
+    returns.falls_through = all(&body.statements, names, &mut returns.given);
     returns
 }
 
 /// Reads statements one after the other; whether what follows them is reached.
-fn all(statements: &[Statement], given: &mut Vec<Given>) -> bool {
+fn all(statements: &[Statement], names: &Names, given: &mut Vec<Given>) -> bool {
     let mut falls = true;
     for statement in statements {
-        falls &= one(statement, given);
+        falls &= one(statement, names, given);
     }
     falls
 }
 
 /// Whether what follows the statement is reached; where it is not known, it is taken not to be.
-fn one(statement: &Statement, given: &mut Vec<Given>) -> bool {
+fn one(statement: &Statement, names: &Names, given: &mut Vec<Given>) -> bool {
     match statement {
         Statement::ReturnStatement(it) => {
-            given.push(it.argument.as_ref().map_or(Given::Nothing, of_expression));
+            given.push(
+                it.argument
+                    .as_ref()
+                    .map_or(Given::Nothing, |it| of_expression(it, names)),
+            );
             false
         }
         Statement::ThrowStatement(_)
         | Statement::BreakStatement(_)
         | Statement::ContinueStatement(_) => false,
-        Statement::BlockStatement(it) => all(&it.body, given),
-        Statement::LabeledStatement(it) => one(&it.body, given),
+        Statement::BlockStatement(it) => all(&it.body, names, given),
+        Statement::LabeledStatement(it) => one(&it.body, names, given),
         Statement::IfStatement(it) => {
-            let then = one(&it.consequent, given);
-            let otherwise = it.alternate.as_ref().is_none_or(|other| one(other, given));
+            let then = one(&it.consequent, names, given);
+            let otherwise = it
+                .alternate
+                .as_ref()
+                .is_none_or(|other| one(other, names, given));
             then || otherwise
         }
-        Statement::TryStatement(it) => of_try(it, given),
-        Statement::SwitchStatement(it) => of_switch(it, given),
+        Statement::TryStatement(it) => of_try(it, names, given),
+        Statement::SwitchStatement(it) => of_switch(it, names, given),
         // A loop that never ends by itself is left by what stands in it.
         Statement::WhileStatement(it) => {
-            one(&it.body, given);
-            !matches!(it.test, Expression::BooleanLiteral(_))
+            one(&it.body, names, given);
+            !is_literal(&it.test)
         }
         Statement::DoWhileStatement(it) => {
-            one(&it.body, given);
-            !matches!(it.test, Expression::BooleanLiteral(_))
+            one(&it.body, names, given);
+            !is_literal(&it.test)
         }
         Statement::ForStatement(it) => {
-            one(&it.body, given);
-            it.test.is_some()
+            one(&it.body, names, given);
+            it.test.as_ref().is_some_and(|test| !is_literal(test))
         }
         Statement::ForOfStatement(it) => {
-            one(&it.body, given);
+            one(&it.body, names, given);
             true
         }
         Statement::ForInStatement(it) => {
-            one(&it.body, given);
+            one(&it.body, names, given);
             true
         }
         _ => true,
     }
 }
 
-fn of_try(it: &TryStatement, given: &mut Vec<Given>) -> bool {
-    let tried = all(&it.block.body, given);
-    let handled = it.handler.as_ref().map(|h| all(&h.body.body, given));
-    let last = it.finalizer.as_ref().map(|f| all(&f.body, given));
+/// A condition that always holds, or never: `true`, `1`.
+fn is_literal(test: &Expression) -> bool {
+    test.get_inner_expression().is_literal()
+}
+
+fn of_try(it: &TryStatement, names: &Names, given: &mut Vec<Given>) -> bool {
+    let tried = all(&it.block.body, names, given);
+    let handled = it.handler.as_ref().map(|h| all(&h.body.body, names, given));
+    let last = it.finalizer.as_ref().map(|f| all(&f.body, names, given));
     (tried || handled == Some(true)) && last != Some(false)
 }
 
-fn of_switch(it: &SwitchStatement, given: &mut Vec<Given>) -> bool {
+fn of_switch(it: &SwitchStatement, names: &Names, given: &mut Vec<Given>) -> bool {
     for case in &it.cases {
-        all(&case.consequent, given);
+        all(&case.consequent, names, given);
     }
     !it.cases.iter().any(|case| case.test.is_none())
 }
 
-fn of_expression(expression: &Expression) -> Given {
+fn of_expression(expression: &Expression, names: &Names) -> Given {
     match expression.get_inner_expression() {
         Expression::Identifier(it) if it.name == "undefined" => Given::Nothing,
-        Expression::Identifier(it) if it.name == "items" => Given::Input,
-        Expression::StringLiteral(it) => Given::Plain(format!("the text {:?}", it.value.as_str())),
+        Expression::Identifier(it) if it.name == "items" && !names.own_items => Given::Input,
+        Expression::StringLiteral(it) => Given::Plain(format!("the text {:?}", shown(&it.value))),
         Expression::TemplateLiteral(_) => Given::Plain("a text".to_owned()),
         Expression::NumericLiteral(it) => Given::Plain(format!("the number {}", it.value)),
         Expression::BooleanLiteral(it) => Given::Plain(it.value.to_string()),
         Expression::ObjectExpression(it) => Given::Item(fields_of(it)),
-        Expression::ArrayExpression(it) => of_list(&it.elements),
+        Expression::ArrayExpression(it) => of_list(&it.elements, names),
         Expression::CallExpression(it) => {
             let Expression::StaticMemberExpression(member) = it.callee.get_inner_expression()
             else {
@@ -143,7 +175,7 @@ fn of_expression(expression: &Expression) -> Given {
             let of_input = matches!(member.object.get_inner_expression(), Expression::Identifier(i) if i.name == "$input");
             match name {
                 "all" if of_input => Given::Input,
-                "map" => of_map(it.arguments.first()),
+                "map" => of_map(it.arguments.first(), names),
                 _ => Given::Unknown,
             }
         }
@@ -151,10 +183,10 @@ fn of_expression(expression: &Expression) -> Given {
     }
 }
 
-fn of_list(elements: &[ArrayExpressionElement]) -> Given {
+fn of_list(elements: &[ArrayExpressionElement], names: &Names) -> Given {
     let mut all = Some(Fields::new());
     for element in elements {
-        match element.as_expression().map(of_expression) {
+        match element.as_expression().map(|it| of_expression(it, names)) {
             Some(Given::Plain(what)) => return Given::Plain(format!("a list with {what}")),
             Some(Given::Item(Some(fields))) => {
                 if let Some(all) = &mut all {
@@ -168,20 +200,20 @@ fn of_list(elements: &[ArrayExpressionElement]) -> Given {
 }
 
 /// `.map(item => ({json: {…}}))`: what the function gives for each.
-fn of_map(function: Option<&Argument>) -> Given {
+fn of_map(function: Option<&Argument>, names: &Names) -> Given {
     let Some(function) = function.and_then(Argument::as_expression) else {
         return Given::Unknown;
     };
     let given = match function.get_inner_expression() {
         Expression::ArrowFunctionExpression(it) => match &it.body {
-            ArrowFunctionBody::FunctionBody(body) => of_body(body).given,
+            ArrowFunctionBody::FunctionBody(body) => of_body(body, names).given,
             body => match body.as_expression() {
-                Some(expression) => vec![of_expression(expression)],
+                Some(expression) => vec![of_expression(expression, names)],
                 None => return Given::Unknown,
             },
         },
         Expression::FunctionExpression(it) => match &it.body {
-            Some(body) => of_body(body).given,
+            Some(body) => of_body(body, names).given,
             None => return Given::Unknown,
         },
         _ => return Given::Unknown,
@@ -259,6 +291,8 @@ mod tests {
             "try { return []; } catch (e) { return [{json: {e}}]; }",
             "switch ($json.a) { case 1: return []; default: return items; }",
             "while (true) { if (next()) return []; }",
+            "while (1) { if (next()) return []; }",
+            "for (;1;) { if (next()) return []; }",
             "{ return []; }",
         ] {
             assert!(!read(code).falls_through, "{code}");
@@ -301,5 +335,29 @@ mod tests {
             [Given::Plain("a list with the number 1".into())]
         );
         assert_eq!(read("return $input.all();").given, [Given::Input]);
+        assert_eq!(read("return items;").given, [Given::Input]);
+    }
+
+    #[test]
+    fn items_of_the_codes_own_are_not_the_input() {
+        for code in [
+            "const items = {}; items.count = 3; return items;",
+            "items = f(); return items;",
+            "const { items } = f(); return items;",
+        ] {
+            assert_eq!(read(code).given, [Given::Unknown], "{code}");
+        }
+    }
+
+    #[test]
+    fn of_a_text_only_the_beginning_is_told() {
+        let code = format!("return 'AKIAIOSFODNN7EXAMPLE {}';", "x".repeat(18_000));
+        let [Given::Plain(what)] = &read(&code).given[..] else {
+            panic!("{code}")
+        };
+        assert!(
+            what.len() < 80 && !what.contains("AKIAIOSFODNN7EXAMPLE"),
+            "{what}"
+        );
     }
 }

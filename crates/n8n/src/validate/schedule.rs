@@ -1,7 +1,9 @@
-//! Times written as cron: expressions that n8n cannot read, or that name a day that no month has.
+//! Times written as cron: expressions that n8n cannot read, or that name a day that no month has. n8n 2 finds no date for such a day and
+//! does not activate the workflow (cron 4.4); n8n 1 fires on other days instead (cron 3.1.7: 31 February is 2 February).
 
 use super::{report::Report, rules, subject::NodeView};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Where the trigger nodes keep them: the list, and the key that must hold the mode for the expression to count.
 const LISTS: [(&str, &str, &str, &str, &str); 3] = [
@@ -87,44 +89,58 @@ fn never(text: &str) -> Option<String> {
             ));
         }
     };
-    let named = FIELDS
-        .iter()
-        .zip(fields)
-        .map(|(field, part)| (*field, *part));
-    let all = seconds
-        .map(|part| (("second", 0, 59), part))
-        .into_iter()
-        .chain(named);
-    for (field, part) in all {
-        if let Some(why) = part.split(',').find_map(|one| wrong(field, one)) {
-            return Some(format!("{why} in {text:?}, so n8n does not start it"));
-        }
+    if let Some(part) = seconds
+        && let Err(why) = values(("second", 0, 59), part)
+    {
+        return Some(unread(text, &why));
     }
-    let [_, _, day, month, weekday] = fields else {
+    let read = FIELDS.iter().zip(fields);
+    let read: Result<Vec<BTreeSet<u32>>, String> =
+        read.map(|(field, part)| values(*field, part)).collect();
+    let read = match read {
+        Ok(read) => read,
+        Err(why) => return Some(unread(text, &why)),
+    };
+    let [_, _, days, months, weekdays] = read.as_slice() else {
         return None;
     };
-    let days = only_numbers(day)?;
-    let months = only_numbers(month)?;
-    let longest = months.iter().map(|m| length(*m)).max()?;
-    let first = days.iter().min()?;
-    (*weekday == "*" && *first > longest)
-        .then(|| format!("no month of {text:?} has a day {first}, so it never fires"))
+    // Where it names days of the week, too, it fires on these.
+    let each_day =
+        (0..=6).all(|day| weekdays.contains(&day) || (day == 0 && weekdays.contains(&7)));
+    let longest = months.iter().map(|month| length(*month)).max()?;
+    let first = days.first().filter(|day| each_day && **day > longest)?;
+    Some(format!(
+        "no month of {text:?} has a day {first}, so n8n does not start it (n8n 1 fires on other days)"
+    ))
 }
 
-/// What is wrong with one entry of a field's list: `*`, a number or a range, each with a step or without.
-fn wrong((name, least, most): (&str, u32, u32), entry: &str) -> Option<String> {
+fn unread(text: &str, why: &str) -> String {
+    format!("{why} in {text:?}, so n8n does not start it")
+}
+
+/// The numbers that a field's list comes to; an error: what is wrong with it.
+fn values(field: (&str, u32, u32), part: &str) -> Result<BTreeSet<u32>, String> {
+    let mut all = BTreeSet::new();
+    for entry in part.split(',') {
+        all.extend(one(field, entry)?);
+    }
+    Ok(all)
+}
+
+/// The numbers of one entry: `*`, a number or a range, each with a step or without.
+fn one(
+    (name, least, most): (&str, u32, u32),
+    entry: &str,
+) -> Result<impl Iterator<Item = u32>, String> {
     let (range, step) = match entry.split_once('/') {
         None => (entry, None),
         Some((range, step)) => (range, Some(step)),
     };
-    if let Some(step) = step
-        && step.parse::<u32>().ok().is_none_or(|step| step == 0)
-    {
-        return Some(format!("a step of {step:?} is none"));
-    }
-    if range == "*" {
-        return None;
-    }
+    let each = match step.map(str::parse::<usize>) {
+        None => 1,
+        Some(Ok(each)) if each > 0 => each,
+        Some(_) => return Err(format!("a step of {:?} is none", step.unwrap_or_default())),
+    };
     let number = |text: &str| -> Result<u32, String> {
         let plain = text.to_lowercase();
         let of = |names: &[&str], first| {
@@ -144,19 +160,16 @@ fn wrong((name, least, most): (&str, u32, u32), entry: &str) -> Option<String> {
             None => Err(format!("{text:?} is no {name}")),
         }
     };
-    let ends = match range.split_once('-') {
-        None => number(range).map(|n| (n, n)),
-        Some((from, to)) => number(from).and_then(|from| Ok((from, number(to)?))),
+    let (from, to) = match range.split_once('-') {
+        None if range == "*" => (least, most),
+        // With a step, from there on.
+        None => number(range).map(|n| (n, if step.is_some() { most } else { n }))?,
+        Some((from, to)) => (number(from)?, number(to)?),
     };
-    match ends {
-        Err(why) => Some(why),
-        Ok((from, to)) => (from > to).then(|| format!("the range {range:?} runs backwards")),
+    if from > to {
+        return Err(format!("the range {range:?} runs backwards"));
     }
-}
-
-/// The numbers of a plain list; None: it is something else.
-fn only_numbers(part: &str) -> Option<Vec<u32>> {
-    part.split(',').map(|one| one.parse().ok()).collect()
+    Ok((from..=to).step_by(each))
 }
 
 fn length(month: u32) -> u32 {
@@ -181,6 +194,9 @@ mod tests {
             "0 0 */2 * * *",
             "0 8 31 1,2 *",
             "0 0 30 2 1",
+            "0 0 29-31 feb *",
+            "0 0 31 feb-mar *",
+            "0 0 */31 2 *",
             "@daily",
             "={{ $json.cron }}",
             "0 9 * * MON-FRI",
@@ -200,6 +216,10 @@ mod tests {
             "0 24 * * *",
             "0 0 31 2 *",
             "0 0 31 4,6,9,11 *",
+            "0 0 31 feb *",
+            "0 0 30-31 2 *",
+            "0 0 31 Apr-Apr 0-6",
+            "0 0 30/1 2 *",
             "0 0 0 32 * *",
             "every day",
             "",

@@ -1,6 +1,6 @@
 //! What was read in one piece of code, by the parser or without it.
 
-use super::returns::Returns;
+use super::{field_reads::FieldRead, returns::Returns};
 
 /// What was read in one piece of code.
 #[derive(Debug, Default, PartialEq)]
@@ -11,6 +11,8 @@ pub(super) struct Script {
     pub calls_from_ai: bool,
     /// What a body gives back; None: it is an expression, or does not run at all.
     pub returns: Option<Returns>,
+    /// Fields that a body reads of items and does not reckon with.
+    pub field_reads: Vec<FieldRead>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

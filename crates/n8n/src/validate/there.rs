@@ -8,7 +8,12 @@ use super::{
     subject::{Subject, Types},
     webhook::{claimed, hooks},
 };
-use crate::{Workflow, catalog::Catalog, finding::Finding};
+use crate::{
+    Workflow,
+    catalog::Catalog,
+    finding::{Finding, Severity},
+    needs,
+};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -66,7 +71,11 @@ impl There {
                     "{method} {path:?} belongs to the active workflow {:?} ({}), so n8n does not publish this one; give it another path, or deactivate that workflow",
                     held.workflow, held.workflow_id
                 );
-                let draft = rules::WEBHOOK_PATH_CONFLICT.at("/parameters/path", message);
+                let mut draft = rules::WEBHOOK_PATH_CONFLICT.at("/parameters/path", message);
+                // A draft, which may be there to take the other one's place.
+                if !workflow.active() {
+                    draft = draft.at_most(Severity::Warning);
+                }
                 report.node(hook, draft.key(format!("{method}@{}", held.workflow_id)));
             }
         }
@@ -75,7 +84,12 @@ impl There {
         };
         for node in subject.judged() {
             let named = node.raw.get("credentials").and_then(Value::as_object);
-            for (kind, credential) in named.into_iter().flatten() {
+            let Some(description) = node.description() else {
+                continue;
+            };
+            let used =
+                |(kind, _): &(&String, &Value)| needs::takes(description, &node.filled, kind);
+            for (kind, credential) in named.into_iter().flatten().filter(used) {
                 let Some(id) = credential.get("id").and_then(Value::as_str) else {
                     continue;
                 };
@@ -84,7 +98,7 @@ impl There {
                 }
                 let name = credential.get("name").and_then(Value::as_str);
                 let message = format!(
-                    "names the {kind} credential {:?} ({id}), which this n8n does not have; choose one there (agentctl credentials lists them)",
+                    "names the {kind} credential {:?} ({id}), which this n8n does not have; choose one there (agentctl credentials list)",
                     name.unwrap_or_default()
                 );
                 let draft =
@@ -127,6 +141,15 @@ mod tests {
             ]
         );
         assert_eq!(told(&there, "w1", &holder), [""; 0]);
+        let severities = |workflow: &Workflow| -> Vec<Severity> {
+            let findings = there.findings("w2", workflow, Catalog::embedded());
+            findings.iter().map(|finding| finding.severity).collect()
+        };
+        assert_eq!(severities(&rival), [Severity::Warning]);
+        let mut document = rival.to_value();
+        document["active"] = json!(true);
+        let published = Workflow::from_value(document).unwrap();
+        assert_eq!(severities(&published), [Severity::Error]);
         let other = workflow("Other", "bills", json!({"id": "1", "name": "Team"}));
         assert_eq!(told(&there, "w3", &other), [""; 0]);
     }
@@ -143,9 +166,40 @@ mod tests {
         assert_eq!(
             told(&there, "w", &one),
             [
-                "agentctl/credential-not-connected /nodes/1/credentials/slackApi: names the slackApi credential \"Old\" (9), which this n8n does not have; choose one there (agentctl credentials lists them)"
+                "agentctl/credential-not-connected /nodes/1/credentials/slackApi: names the slackApi credential \"Old\" (9), which this n8n does not have; choose one there (agentctl credentials list)"
             ]
         );
         assert_eq!(told(&there, "w", &other), [""; 0]);
+    }
+
+    #[test]
+    fn a_credential_that_the_parameters_do_not_take_is_not_judged() {
+        let there = There {
+            credentials: Some(BTreeSet::new()),
+            ..There::default()
+        };
+        let asks = |authentication: Value| {
+            let mut parameters = json!({"url": "https://shop.test"});
+            parameters
+                .as_object_mut()
+                .unwrap()
+                .extend(authentication.as_object().unwrap().clone());
+            let ask = json!({"name": "Ask", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "parameters": parameters, "credentials": {"httpHeaderAuth": {"id": "9", "name": "Old"}}});
+            let document = json!({"name": "One", "nodes": [ask], "connections": {}});
+            told(&there, "w", &Workflow::from_value(document).unwrap()).len()
+        };
+        assert_eq!(asks(json!({"authentication": "none"})), 0);
+        assert_eq!(
+            asks(
+                json!({"authentication": "genericCredentialType", "genericAuthType": "httpBasicAuth"})
+            ),
+            0
+        );
+        assert_eq!(
+            asks(
+                json!({"authentication": "genericCredentialType", "genericAuthType": "httpHeaderAuth"})
+            ),
+            1
+        );
     }
 }

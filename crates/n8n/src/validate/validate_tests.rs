@@ -346,6 +346,21 @@ fn values_keys_and_contents_are_looked_at() {
 }
 
 #[test]
+fn a_function_item_node_has_no_mode_to_be_told_of() {
+    let code = node(
+        "F",
+        "n8n-nodes-base.functionItem",
+        1.0,
+        json!({"functionCode": "return [{json: {a: 1}}];"}),
+    );
+    let told = lines(chain(vec![hook(json!({})), code]));
+    assert!(
+        told.contains("a Function Item node takes one item") && !told.contains("mode"),
+        "{told}"
+    );
+}
+
+#[test]
 fn without_a_trigger_nothing_starts() {
     insta::assert_snapshot!(lines(chain(vec![node("A", "n8n-nodes-base.noOp", 1.0, json!({}))])), @"E n8n/no-trigger  /nodes | no enabled node can start the workflow; add a trigger such as a schedule or a webhook");
     insta::assert_snapshot!(lines(chain(vec![node("Click", "n8n-nodes-base.manualTrigger", 1.0, json!({}))])), @"W n8n/no-trigger  /nodes | the workflow starts by hand only; n8n publishes it once it has a trigger such as a schedule or a webhook");

@@ -148,7 +148,6 @@ fn without_webhook(node: &NodeView, report: &mut Report) {
     );
 }
 
-/// Two enabled webhooks of the workflow with one method and one path.
 /// The webhooks of a workflow that are switched on.
 pub(super) fn hooks<'s, 'a>(subject: &'s Subject<'a>) -> impl Iterator<Item = &'s NodeView<'a>> {
     all(subject, WEBHOOK).filter(|n| !n.disabled)
@@ -171,6 +170,7 @@ pub(super) fn claimed<'n>(hook: &'n NodeView) -> Vec<(&'n str, &'n str)> {
     methods.into_iter().map(|method| (method, path)).collect()
 }
 
+/// Two enabled webhooks of the workflow with one method and one path.
 fn addresses(subject: &Subject, report: &mut Report) {
     let mut taken: HashMap<(String, &str), &NodeView> = HashMap::new();
     for hook in hooks(subject) {

@@ -19,6 +19,8 @@ const NO_ITEM: &str =
     "the code returns nothing, so no item comes out of the node; end it with `return`";
 const ON_ONE_WAY: &str = "on one of its ways the code returns nothing, and the node fails there; return a list on each, if need be an empty one";
 const A_LIST: &str = "in the mode \"Run Once for Each Item\" the code returns a list, and n8n takes one item: `return {json: {…}}`";
+const A_LIST_OF_ONE: &str =
+    "the code returns a list, and a Function Item node takes one item: `return item`";
 
 /// JavaScript, by what it gives back.
 pub(super) fn check(node: &NodeView, leaf: &Leaf, returns: &Returns, report: &mut Report) {
@@ -39,7 +41,11 @@ pub(super) fn check(node: &NodeView, leaf: &Leaf, returns: &Returns, report: &mu
     }
     let is_list = |given: &Given| matches!(given, Given::Items(_) | Given::Input);
     if each && given.clone().any(is_list) {
-        return say(node, leaf, A_LIST, true, report);
+        let message = match node.node_type {
+            FUNCTION_ITEM => A_LIST_OF_ONE,
+            _ => A_LIST,
+        };
+        return say(node, leaf, message, true, report);
     }
     let nothing = |given: &Given| *given == Given::Nothing;
     if !returns.falls_through && !given.clone().any(|given| nothing(given)) {

@@ -2,7 +2,7 @@
 //! looked at there first: a name that leads to what something is made of, or to a method, ends the run.
 
 use super::names::{CALLED_BY_ITSELF, FORBIDDEN};
-use oxc_ast::ast::{Argument, ComputedMemberExpression, Expression};
+use oxc_ast::ast::{Argument, ComputedMemberExpression, Expression, MemberExpression};
 use oxc_span::{GetSpan, Span};
 
 /// The function that looks.
@@ -14,6 +14,8 @@ pub(in crate::rehearsal) const SAYS: &str =
     "in a test no field is read by a computed name that is not its item's own";
 /// Each piece of code stands there twice for each computed name behind it; no hand writes longer ones.
 const LONGEST: usize = 400_000;
+/// Names that stand in each other, at most.
+const DEEPEST: usize = 50;
 
 /// One place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,10 +41,13 @@ fn stays(it: &Expression<'_>) -> bool {
         Expression::StaticMemberExpression(it) => stays(&it.object),
         Expression::ComputedMemberExpression(it) => stays(&it.object) && stays(&it.expression),
         Expression::StringLiteral(_) | Expression::NumericLiteral(_) => true,
-        Expression::ChainExpression(it) => it
-            .expression
-            .as_member_expression()
-            .is_some_and(|member| stays(member.object())),
+        Expression::ChainExpression(it) => match it.expression.as_member_expression() {
+            Some(MemberExpression::StaticMemberExpression(it)) => stays(&it.object),
+            Some(MemberExpression::ComputedMemberExpression(it)) => {
+                stays(&it.object) && stays(&it.expression)
+            }
+            _ => false,
+        },
         Expression::CallExpression(it) => match it.callee.without_parentheses() {
             Expression::Identifier(name) => {
                 let is_literal = |it: &Argument<'_>| matches!(it, Argument::StringLiteral(_));
@@ -63,29 +68,31 @@ fn stays(it: &Expression<'_>) -> bool {
     }
 }
 
-/// The code in which each of these places is looked at first; None: it would be too long. `source` is what was parsed, in which the
-/// code stands between `from` and `to`.
+/// Where a name stands, and what it is read of.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    begins: usize,
+    ends: usize,
+    of: (usize, usize),
+}
+
+/// The code in which each of these places is looked at first; None: it would be too long, or they stand too deep in each other. `source`
+/// is what was parsed, in which the code stands between `from` and `to`.
 pub(super) fn guarded(
     source: &str,
     (from, to): (usize, usize),
-    places: &[Looked],
+    looked: &[Looked],
 ) -> Option<String> {
-    let mut places: Vec<(usize, usize, usize, usize)> = places
-        .iter()
-        .map(|at| {
-            let end = |place: u32| place as usize;
-            (
-                end(at.name.start),
-                end(at.name.end),
-                end(at.of.start),
-                end(at.of.end),
-            )
-        })
-        .collect();
-    // Of two that begin together the outer one comes first.
-    places.sort_by_key(|(from, to, ..)| (*from, std::cmp::Reverse(*to)));
+    let place = |at: &Looked| Place {
+        begins: at.name.start as usize,
+        ends: at.name.end as usize,
+        of: (at.of.start as usize, at.of.end as usize),
+    };
+    let mut places: Vec<Place> = looked.iter().map(place).collect();
+    // A name begins before those within it.
+    places.sort_by_key(|place| place.begins);
     let mut out = String::new();
-    written(source, (from, to), &places, &mut out)?;
+    written(source, (from, to), &places, DEEPEST, &mut out)?;
     let forbidden = FORBIDDEN.iter().chain(CALLED_BY_ITSELF);
     let forbidden: Vec<String> = forbidden.map(|name| format!("\"{name}\"")).collect();
     let forbidden = forbidden.join(",");
@@ -96,29 +103,33 @@ pub(super) fn guarded(
     Some(out)
 }
 
+/// Writes what stands between `from` and `to`. `places`: those within it.
 fn written(
     source: &str,
     (from, to): (usize, usize),
-    places: &[(usize, usize, usize, usize)],
+    places: &[Place],
+    depth: usize,
     out: &mut String,
 ) -> Option<()> {
-    let mut at = from;
-    for (index, (begins, ends, of_begins, of_ends)) in places.iter().enumerate() {
-        if *begins < at || *ends > to {
-            continue;
-        }
-        out.push_str(source.get(at..*begins)?);
+    let deeper = depth.checked_sub(1)?;
+    let begun = |at: usize| places.partition_point(|place| place.begins < at);
+    let (mut at, mut next) = (from, 0);
+    while let Some(place) = places.get(next) {
+        let within = next + 1..begun(place.ends);
+        out.push_str(source.get(at..place.begins)?);
         out.push_str(LOOKS);
         out.push('(');
-        written(source, (*of_begins, *of_ends), places, out)?;
+        let of = places.get(begun(place.of.0)..begun(place.of.1))?;
+        written(source, place.of, of, deeper, out)?;
         out.push_str(", ");
-        // Those within the name, which come behind it.
-        written(source, (*begins, *ends), places.get(index + 1..)?, out)?;
+        next = within.end;
+        let name = (place.begins, place.ends);
+        written(source, name, places.get(within)?, deeper, out)?;
         out.push(')');
         if out.len() > LONGEST {
             return None;
         }
-        at = *ends;
+        at = place.ends;
     }
     out.push_str(source.get(at..to)?);
     Some(())

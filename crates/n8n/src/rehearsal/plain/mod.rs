@@ -40,42 +40,39 @@ pub(super) use looked::SAYS;
 pub(super) fn code(code: &str) -> Result<Option<String>, String> {
     let body = (BODY_START.len(), BODY_START.len() + code.len());
     let source = format!("{BODY_START}{code}{BODY_END}");
-    let places = looked_at(code, &source)?;
-    if places.is_empty() {
-        return Ok(None);
-    }
-    let guarded = looked::guarded(&source, body, &places);
-    guarded
-        .map(Some)
-        .ok_or_else(|| "is too long to be looked at".to_owned())
+    read(code, &source, SourceType::script(), |program| {
+        let places = looked_at(program)?;
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let guarded = looked::guarded(&source, body, &places);
+        guarded
+            .map(Some)
+            .ok_or_else(|| "is too long to be looked at".to_owned())
+    })
 }
 
 /// The fields that it reads or sets by computed names; an error: it is more than work on data.
-fn looked_at(code: &str, source: &str) -> Result<Vec<looked::Looked>, String> {
-    read(
-        code,
-        source,
-        SourceType::script(),
-        |program| match program.body.as_slice() {
-            // Anything more has broken out of the function.
-            [Statement::FunctionDeclaration(function)] => {
-                let body = function.body.as_deref();
-                let body = body.ok_or_else(not_read)?;
-                let bound = Bound::of(program);
-                let check = Check::of(Kind::Code, &bound);
-                check.statements(&body.statements)?;
-                check.whole()?;
-                let looked = check.looked.take();
-                // As the engine reads names: an escape in one hides nothing.
-                let taken = looked::NAMES.iter().find(|name| bound.has(name));
-                match taken.filter(|_| !looked.is_empty()) {
-                    Some(name) => Err(format!("has a name of its test, `{name}`")),
-                    None => Ok(looked),
-                }
+fn looked_at(program: &Program<'_>) -> Result<Vec<looked::Looked>, String> {
+    match program.body.as_slice() {
+        // Anything more has broken out of the function.
+        [Statement::FunctionDeclaration(function)] => {
+            let body = function.body.as_deref();
+            let body = body.ok_or_else(not_read)?;
+            let bound = Bound::of(program);
+            let check = Check::of(Kind::Code, &bound);
+            check.statements(&body.statements)?;
+            check.whole()?;
+            let looked = check.looked.take();
+            // As the engine reads names: an escape in one hides nothing.
+            let taken = looked::NAMES.iter().find(|name| bound.has(name));
+            match taken.filter(|_| !looked.is_empty()) {
+                Some(name) => Err(format!("has a name of its test, `{name}`")),
+                None => Ok(looked),
             }
-            _ => Err("ends the function that it stands in".to_owned()),
-        },
-    )
+        }
+        _ => Err("ends the function that it stands in".to_owned()),
+    }
 }
 
 /// What stands between `{{` and `}}`.

@@ -6,10 +6,23 @@ use oxc_regular_expression::ast::{Alternative, Term};
 
 /// More repetitions than these were written by no hand.
 const MOST: u64 = 100;
+/// So many characters a pattern may compare at each place of the text, its repetitions and all of its ways counted.
+const WIDEST: u64 = 300;
 
 pub(super) fn is_quick(pattern: &RegExpLiteral<'_>) -> bool {
     let parsed = pattern.regex.pattern.pattern.as_deref();
-    parsed.is_some_and(|parsed| parsed.body.body.iter().all(goes_through))
+    parsed.is_some_and(|parsed| {
+        let ways = &parsed.body.body;
+        let width: u64 = ways.iter().flat_map(|way| &way.body).map(width).sum();
+        width <= WIDEST && ways.iter().all(goes_through)
+    })
+}
+
+fn width(term: &Term<'_>) -> u64 {
+    match term {
+        Term::Quantifier(it) => it.min.clamp(1, WIDEST + 1),
+        _ => 1,
+    }
 }
 
 fn goes_through(alternative: &Alternative<'_>) -> bool {
