@@ -4,7 +4,7 @@ use super::not_yours;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
-use crate::cli::{project, session};
+use crate::cli::{project, session, settings};
 use agentctl_base::counted::counted;
 use agentctl_engine::store::{Imported, Project};
 use agentctl_host::files::{read_given_text, write_atomic};
@@ -116,7 +116,8 @@ pub fn export(project: &Project, args: &ExportArgs, out: &Output) -> Result<Exit
 }
 
 pub fn import(root: &Path, args: &ImportArgs, out: &Output) -> Result<Exit, CliError> {
-    let project = project::open_to_work(root, out)?;
+    let named = settings::journals(root, out)?;
+    let project = project::shared(project::open_to_work(root, out)?, named.as_ref(), out)?;
     let mut all: Vec<(PathBuf, Imported)> = Vec::new();
     for path in files(&args.from)? {
         let text = read_given_text(&path, MAX_BYTES);
