@@ -366,7 +366,6 @@ pub async fn serve(
 ) -> io::Result<()> {
     let limits = server.limits.of_connections;
     crate::push::resume(&server).await;
-    let looking = tokio::spawn(crate::takeover::look_after(Arc::clone(&server)));
     let (at_doors, readers) = (Threads::at_doors()?, Threads::readers()?);
     let hands = Hands {
         works: Handle::current(),
@@ -377,6 +376,7 @@ pub async fn serve(
     let ended = async { drop(ended.await) };
     let mut taken = JoinSet::new();
     let listener = at_doors.hand(listener)?;
+    let looking = tokio::spawn(crate::takeover::look_after(Arc::clone(&doors.server)));
     let taking = listen(listener, wires, limits, doors, ended);
     taken.spawn_on(taking, &at_doors.handle);
     stop.await;

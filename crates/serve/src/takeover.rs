@@ -4,7 +4,7 @@
 use crate::places::Priority;
 use crate::server::{ServedPack, Server, Settled};
 use agentctl_base::question::Outcome;
-use agentctl_engine::store::{Ledger, Project, StoreError};
+use agentctl_engine::store::{Ledger, Project};
 use agentctl_sessions::SessionKey;
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -72,12 +72,17 @@ async fn blocking<T: Send + 'static>(
 
 async fn sweep(server: &Server, project: &Arc<Project>) {
     let project = Arc::clone(project);
-    let swept: Result<Result<Vec<String>, StoreError>, _> =
-        blocking(move || project.remove_what_is_gone()).await;
-    if let Ok(Ok(runs)) = swept
-        && !runs.is_empty()
-    {
-        server.tell(json!({"at": jiff::Timestamp::now().to_string(), "removed": runs}));
+    let Ok(swept) = blocking(move || project.remove_what_is_gone()).await else {
+        return;
+    };
+    // Where the database is away, those that wait for it are told, and it is asked again.
+    let Ok((runs, left)) = swept else { return };
+    let at = jiff::Timestamp::now().to_string();
+    if !runs.is_empty() {
+        server.tell(json!({"at": at, "removed": runs}));
+    }
+    for error in left {
+        server.tell(json!({"at": at, "not_removed": error.to_string()}));
     }
 }
 
@@ -93,6 +98,17 @@ impl Server {
             },
             Ok(None) => None,
             Err(_) => return false,
+        };
+        let of = match of {
+            Some((key, pack)) => match self.sessions.load(&key).await {
+                Ok(session) => {
+                    let is_open = session.open_run.as_deref() == Some(run);
+                    // Its turn is over, and the conversation may be in the next one: nobody is cut off from that.
+                    is_open.then_some((key, pack))
+                }
+                Err(_) => return false,
+            },
+            None => None,
         };
         if let Some((key, _)) = of.as_ref().filter(|_| hung) {
             // Where that cannot be told now, it is at the next look.

@@ -44,7 +44,7 @@ const KEPT: &str = "SELECT sha256, bytes FROM agentctl_journal_kept WHERE run = 
 const NAMES: &str = "SELECT name FROM agentctl_journal_kept WHERE run = $1 ORDER BY name";
 const RUNS: &str = "SELECT run FROM agentctl_journals WHERE seq > 0 AND NOT gone ORDER BY run";
 const REMOVE: &str = "WITH head AS (UPDATE agentctl_journals SET gone = TRUE, seq = 0, hash = '', owner = NULL, fence = fence + 1 \
-     WHERE run = $1 AND (owner IS NULL OR expires < clock_timestamp()) RETURNING run), \
+     WHERE run = $1 AND NOT gone AND (owner IS NULL OR expires < clock_timestamp()) RETURNING run), \
      lines AS (DELETE FROM agentctl_journal_lines USING head WHERE agentctl_journal_lines.run = head.run), \
      kept AS (DELETE FROM agentctl_journal_kept USING head WHERE agentctl_journal_kept.run = head.run) SELECT run FROM head";
 const REMOVED: &str = "SELECT run FROM agentctl_journals WHERE gone ORDER BY run";
@@ -425,12 +425,19 @@ impl Ledger for PostgresJournals {
         self.names_of(NAMES, Some(run))
     }
 
-    fn remove(&self, run: &str) -> Result<(), LedgerError> {
-        let removed = self.names_of(REMOVE, Some(run))?;
-        match self.stands(run)? {
-            Some(row) if removed.is_empty() => row.held(run).map_or(Ok(()), Err),
-            _ => Ok(()),
+    fn remove(&self, run: &str) -> Result<bool, LedgerError> {
+        if !self.names_of(REMOVE, Some(run))?.is_empty() {
+            return Ok(true);
         }
+        let Some(row) = self.stands(run)?.filter(|row| !row.gone) else {
+            return Ok(false);
+        };
+        // Whoever had it may have left it between the two questions.
+        Err(row.held(run).unwrap_or_else(|| LedgerError::Held {
+            run: run.to_owned(),
+            by: row.owner.unwrap_or_else(|| "another agentctl".to_owned()),
+            seconds: 1,
+        }))
     }
 
     fn removed(&self) -> Result<Vec<String>, LedgerError> {

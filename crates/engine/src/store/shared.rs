@@ -31,10 +31,10 @@ pub enum Copied {
 impl Project {
     /// Makes the journal of a new run, held where journals are shared.
     pub fn begin_run(&self, run_id: &str) -> Result<Journal, StoreError> {
-        let held = match self.ledger() {
-            Some(ledger) => Some(Holding::take(ledger, run_id, true)?),
-            None => None,
-        };
+        let held = self
+            .ledger()
+            .map(|ledger| Holding::take(ledger, run_id, true))
+            .transpose()?;
         let path = self.run(run_id)?.journal();
         let journal = Journal::create_on(self.disk().clone(), &path)?;
         let journal = journal.marked(self.marks(run_id));
@@ -94,8 +94,7 @@ impl Project {
         let mut fetched = match ledger.fetch(run_id, after) {
             Err(LedgerError::Gone { .. }) => {
                 drop(copy);
-                self.remove_run_files(run_id)?;
-                self.remove_copy(run_id)?;
+                self.remove_here(run_id)?;
                 return Ok(Copied::Removed);
             }
             other => other?,
@@ -232,18 +231,20 @@ impl Project {
         Ok(())
     }
 
-    /// Removes what this folder has of runs that were removed elsewhere; gives these back.
-    pub fn remove_what_is_gone(&self) -> Result<Vec<String>, StoreError> {
+    /// Removes what this folder has of runs that were removed elsewhere; gives these back, and what could not be removed and why.
+    pub fn remove_what_is_gone(&self) -> Result<(Vec<String>, Vec<StoreError>), StoreError> {
+        let (mut removed, mut left) = (Vec::new(), Vec::new());
         let Some(ledger) = self.ledger() else {
-            return Ok(Vec::new());
+            return Ok((removed, left));
         };
-        let mut removed = Vec::new();
         for run in ledger.removed()? {
-            if self.remove_run_files(&run)? | self.remove_copy(&run)? {
-                removed.push(run);
+            match self.remove_here(&run) {
+                Ok(true) => removed.push(run),
+                Ok(false) => {}
+                Err(error) => left.push(error),
             }
         }
-        Ok(removed)
+        Ok((removed, left))
     }
 }
 
@@ -317,23 +318,15 @@ fn new_file(path: &Path) -> Result<Option<File>, StoreError> {
 }
 
 fn last_of(path: &Path, line: &str) -> Result<Last, StoreError> {
-    #[derive(serde::Deserialize)]
-    struct Head {
-        seq: u64,
-        hash: String,
-    }
-    let head: Head = serde_json::from_str(line)
+    let last: Last = serde_json::from_str(line)
         .map_err(|e| super::read::broken(path, 0, format!("its last line is no record: {e}")))?;
-    match head.seq {
+    match last.seq {
         0 => Err(super::read::broken(
             path,
             0,
             "records count from 1".to_owned(),
         )),
-        seq => Ok(Last {
-            seq,
-            hash: head.hash,
-        }),
+        _ => Ok(last),
     }
 }
 

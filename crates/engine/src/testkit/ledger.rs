@@ -207,19 +207,20 @@ impl Ledger for MemoryLedger {
             .collect())
     }
 
-    fn remove(&self, run: &str) -> Result<(), LedgerError> {
+    fn remove(&self, run: &str) -> Result<bool, LedgerError> {
         let mut state = self.reached()?;
-        if let Some(found) = state.runs.get_mut(run) {
-            if found.is_held() {
-                return Err(found.held_by(run));
-            }
-            *found = Run {
-                gone: true,
-                fence: found.fence + 1,
-                ..Run::default()
-            };
+        let Some(found) = state.runs.get_mut(run).filter(|found| !found.gone) else {
+            return Ok(false);
+        };
+        if found.is_held() {
+            return Err(found.held_by(run));
         }
-        Ok(())
+        *found = Run {
+            gone: true,
+            fence: found.fence + 1,
+            ..Run::default()
+        };
+        Ok(true)
     }
 
     fn removed(&self) -> Result<Vec<String>, LedgerError> {
