@@ -242,10 +242,7 @@ impl Corpus {
         let title = self
             .document(placed)
             .map(|document| Statement::of(&document.title));
-        let of_doc = self
-            .placed
-            .iter()
-            .filter(|other| other.doc == placed.doc);
+        let of_doc = self.placed.iter().filter(|other| other.doc == placed.doc);
         let dates = of_doc
             .flat_map(|other| &other.statement.values)
             .chain(title.iter().flat_map(|t| &t.values));
