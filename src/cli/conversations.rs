@@ -38,7 +38,7 @@ pub fn address(
         return Err(CliError::usage(format!(
             "[{section}] url_env names the variable {named}, which is not set"
         ))
-        .hint(format!("set it to postgres://user:password@host:5432/database, or take the setting out: {without}")));
+        .hint(format!("set it to the address of the database, postgres://user@host:5432/database with its password, or take the setting out: {without}")));
     };
     out.hide([url.clone()]);
     Ok(url)
