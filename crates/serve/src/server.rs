@@ -220,7 +220,7 @@ impl Server {
     /// Settles the turns that an earlier process left without an end: each is gone on with where its pack says so, else cancelled, and
     /// what it did stays. What could not be settled is told by the conversation's id; one whose turn another process takes now is left
     /// to it.
-    pub async fn settle(&self) -> Result<Vec<(String, Settled)>, SessionError> {
+    pub async fn settle(self: &Arc<Self>) -> Result<Vec<(String, Settled)>, SessionError> {
         let all = self.sessions.list(&Scope::Operator, MOST_SETTLED).await?;
         let mut settled = Vec::new();
         for open in all.into_iter().filter(|session| session.open_run.is_some()) {
@@ -236,12 +236,15 @@ impl Server {
 
     /// `finish`: goes on with it, for as long as a turn may take.
     pub(crate) async fn settle_one(
-        &self,
+        self: &Arc<Self>,
         pack: &ServedPack,
         key: &SessionKey,
         finish: bool,
     ) -> Result<agentctl_turns::Settled, TurnError> {
         let cancel = Cancel::default();
+        let Some(_under_way) = self.under_way(&cancel) else {
+            return Ok(agentctl_turns::Settled::UnderWay);
+        };
         let mut host = self.host(pack, &cancel);
         host.wait = Duration::ZERO;
         let mut watch = self.watching(&cancel, key);

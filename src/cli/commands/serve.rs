@@ -76,6 +76,7 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
         let address = listener.local_addr();
         let address = address.map_err(|e| CliError::failed(format!("cannot listen: {e}")))?;
         let server = serving::server(root, &plan, packs, mcp, address, &requests, out).await?;
+        let server = Arc::new(server);
         let public = plan.public_url().map(ToOwned::to_owned);
         let Plan {
             token,
@@ -105,7 +106,6 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
         let stop = async {
             cancel.requested().await;
         };
-        let server = Arc::new(server);
         let served = match tls {
             Some(tls) => agentctl_serve::serve(listener, tls, server, stop).await,
             None => agentctl_serve::serve(listener, Plain, server, stop).await,

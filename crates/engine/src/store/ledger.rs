@@ -87,8 +87,8 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// How long a replica may be unheard of before another can take what it holds.
     fn lease(&self) -> Duration;
 
-    /// The runs that have a line, sorted.
-    fn runs(&self) -> Result<Vec<String>, LedgerError>;
+    /// The runs that have a line, sorted, with the last one of each.
+    fn runs(&self) -> Result<Vec<(String, Last)>, LedgerError>;
 
     /// The lines of a run that come after line `after`. Errors: [`LedgerError::Gone`].
     fn fetch(&self, run: &str, after: u64) -> Result<Fetched, LedgerError>;
@@ -131,6 +131,12 @@ pub trait Ledger: fmt::Debug + Send + Sync {
 
     /// The runs whose lease ran out and was never left: who held it died, or cannot reach the ledger.
     fn abandoned(&self) -> Result<Vec<String>, LedgerError>;
+
+    /// Asks whoever holds a run to end it, once. False: nobody holds it.
+    fn stop(&self, run: &str) -> Result<bool, LedgerError>;
+
+    /// The runs which are held here and that somebody asked to end since they were taken.
+    fn stops(&self) -> Result<Vec<String>, LedgerError>;
 }
 
 /// The name under which a snapshot of a run is kept.
@@ -193,7 +199,7 @@ impl Drop for Holding {
 
 /// The last line of a journal so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
-pub(super) struct Last {
+pub struct Last {
     pub seq: u64,
     pub hash: String,
 }

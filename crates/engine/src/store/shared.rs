@@ -122,7 +122,10 @@ impl Project {
         let Some(ledger) = self.ledger() else {
             return Ok(());
         };
-        for run in ledger.runs()? {
+        for (run, last) in ledger.runs()? {
+            if self.has_all(&run, &last)? {
+                continue;
+            }
             match self.fetch_run(&run) {
                 // It is told by whoever reads it; the others are fetched all the same.
                 Err(error) if !error.is_of_one_journal() => return Err(error),
@@ -130,6 +133,17 @@ impl Project {
             }
         }
         Ok(())
+    }
+
+    /// Whether the folder's file ends with this line, so that nothing is to be fetched. False: that is to be looked at.
+    fn has_all(&self, run_id: &str, last: &Last) -> Result<bool, StoreError> {
+        let path = self.run(run_id)?.journal();
+        let Ok(Opened::File(mut file)) = open_own(&path) else {
+            return Ok(false);
+        };
+        let (line, _) = last_line(&mut file).map_err(StoreError::io("read", &path))?;
+        let ends = line.and_then(|line| last_of(&path, &line).ok());
+        Ok(ends.as_ref() == Some(last))
     }
 
     fn copy_on(

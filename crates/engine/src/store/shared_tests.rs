@@ -350,6 +350,20 @@ fn what_cannot_be_removed_here_is_told_and_the_rest_is_removed() {
 }
 
 #[test]
+fn only_runs_of_which_something_is_missing_are_fetched() {
+    let replicas = replicas();
+    written(&replicas);
+    replicas.two.fetch_all().unwrap();
+    let asked = replicas.ledger.fetches();
+    replicas.two.fetch_all().unwrap();
+    assert_eq!(replicas.ledger.fetches(), asked);
+    write(&mut open(&replicas.one).unwrap(), step(7)).unwrap();
+    replicas.two.fetch_all().unwrap();
+    assert!(replicas.ledger.fetches() > asked);
+    assert_eq!(journal_of(&replicas.two), journal_of(&replicas.one));
+}
+
+#[test]
 fn a_run_is_named_by_its_beginning_also_where_it_was_never_seen() {
     let replicas = replicas();
     written(&replicas);
