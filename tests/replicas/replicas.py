@@ -11,8 +11,6 @@ import json
 import os
 import pathlib
 import signal
-import socket
-import struct
 import subprocess
 import tempfile
 import threading
@@ -22,7 +20,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from support import FILES, Mind, Server, TOKEN, Way
+from support import FILES, Mind, Server, TOKEN, Way, database
 
 LEASE = 2
 ADDRESS = os.environ["AGENTCTL_TEST_POSTGRES"]
@@ -122,29 +120,8 @@ class House:
         self.folder.cleanup()
 
 
-def query(database, statement):
-    """Carries out a statement, over the database's own protocol: no driver is needed for this."""
-    url = urllib.parse.urlsplit(ADDRESS)
-    folder = urllib.parse.parse_qs(url.query).get("host", [None])[0]
-    with socket.socket(socket.AF_UNIX if folder else socket.AF_INET) as wire:
-        wire.connect(f"{folder}/.s.PGSQL.{url.port or 5432}" if folder else (url.hostname, url.port or 5432))
-        stream = wire.makefile("rb")
-
-        def until_ready():
-            while True:
-                kind, length = stream.read(1), struct.unpack("!i", stream.read(4))[0]
-                part = stream.read(length - 4)
-                if kind == b"E":
-                    raise SystemExit(part.decode(errors="replace"))
-                if kind == b"Z":
-                    return
-
-        begin = struct.pack("!i", 196608) + f"user\0{url.username or 'postgres'}\0database\0{database}\0\0".encode()
-        wire.sendall(struct.pack("!i", len(begin) + 4) + begin)
-        until_ready()
-        text = statement.encode() + b"\0"
-        wire.sendall(b"Q" + struct.pack("!i", len(text) + 4) + text)
-        until_ready()
+def query(name, statement):
+    database.query(ADDRESS, name, statement)
 
 
 def said(text, conversation="c", user="ann"):

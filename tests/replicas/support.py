@@ -3,14 +3,15 @@
 import http.server
 import json
 import os
-import socket
 import sys
 import threading
 import time
-import urllib.parse
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "serve"))
+HERE = os.path.dirname(__file__)
+sys.path[:0] = [os.path.join(HERE, "..", "serve"), os.path.join(HERE, "..", "conformance")]
+import database  # noqa: E402,F401
 from server import TOKEN, Server  # noqa: E402,F401
+from way import Way  # noqa: E402,F401
 
 MANIFEST = """name: desk
 title: Repeats what is said
@@ -84,58 +85,3 @@ class Thought(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
         except OSError:
             pass  # Who asked was killed.
-
-
-class Way:
-    """A way to the database over TCP that can be cut, as a network between a replica and it."""
-
-    def __init__(self, address):
-        url = urllib.parse.urlsplit(address)
-        query = urllib.parse.parse_qs(url.query)
-        folder = query.get("host", [None])[0]
-        self.target = os.path.join(folder, f".s.PGSQL.{url.port or 5432}") if folder else (url.hostname, url.port or 5432)
-        self.pairs, self.is_cut, self.lock = [], False, threading.Lock()
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-        user = url.username or "postgres"
-        self.url = lambda name: f"postgres://{user}@127.0.0.1:{self.port}/{name}?sslmode=disable"
-
-    def accept(self):
-        while True:
-            near, _ = self.listener.accept()
-            if self.is_cut:
-                near.close()
-                continue
-            far = socket.socket(socket.AF_UNIX if isinstance(self.target, str) else socket.AF_INET)
-            far.connect(self.target)
-            with self.lock:
-                self.pairs += [near, far]
-            for one, other in ((near, far), (far, near)):
-                threading.Thread(target=self.copy, args=(one, other), daemon=True).start()
-
-    @staticmethod
-    def copy(one, other):
-        try:
-            while data := one.recv(65536):
-                other.sendall(data)
-        except OSError:
-            pass
-        for end in (one, other):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def cut(self):
-        self.is_cut = True
-        with self.lock:
-            for end in self.pairs:
-                try:
-                    end.shutdown(socket.SHUT_RDWR)
-                except OSError:
-                    pass
-            self.pairs = []
-
-    def mend(self):
-        self.is_cut = False

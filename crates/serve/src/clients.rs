@@ -197,6 +197,15 @@ impl Client {
     }
 }
 
+/// The client in whose name a worker of a Restate server does what it is handed out; a client of `serve` that is called so sees its
+/// conversations.
+pub const RESTATE: &str = "restate";
+
+/// Whether Restate hands out the turns of this tenant: it hands them out again where a worker died, and nobody else settles them.
+pub(crate) fn is_handed_out(tenant: &str) -> bool {
+    tenant.strip_prefix(OWN) == Some(RESTATE)
+}
+
 /// Before the name of a client in that of a tenant that is nobody else's.
 const OWN: &str = "client:";
 

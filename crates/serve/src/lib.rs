@@ -28,6 +28,8 @@ mod places;
 mod problem;
 mod push;
 mod reads;
+#[cfg(feature = "restate")]
+pub mod restate;
 mod router;
 mod runs;
 mod server;
@@ -40,7 +42,7 @@ mod ui;
 pub use a2a::Envelope;
 pub use agentctl_mcp::serve::Rate;
 pub use asked::{Asked, Parent, Told};
-pub use clients::{Client, Clients, How, May, Secret};
+pub use clients::{Client, Clients, How, May, RESTATE, Secret};
 pub use jws::MessageKeys;
 pub use jwt::{Jwt, NoKeys};
 pub use mcp::McpDoor;

@@ -57,6 +57,9 @@ pub struct Watch {
     said: mpsc::UnboundedSender<Reply>,
     /// Told the run once it is in the journal.
     begun: Option<oneshot::Sender<String>>,
+    /// Holds the turn at each step.
+    #[cfg(feature = "restate")]
+    gate: Option<crate::restate::Gate>,
     pub run: Option<String>,
 }
 
@@ -73,8 +76,18 @@ impl Watch {
             key: key.clone(),
             said,
             begun: None,
+            #[cfg(feature = "restate")]
+            gate: None,
             run: None,
         }
+    }
+
+    /// Holds the turn at each step until the next one is wanted; where none is, the turn stops.
+    #[cfg(feature = "restate")]
+    #[must_use]
+    pub fn gated(mut self, gate: crate::restate::Gate) -> Watch {
+        self.gate = Some(gate);
+        self
     }
 
     /// Tells this one as soon as the run is in the journal.
@@ -133,6 +146,12 @@ impl Observer for Watch {
             && let Some(told) = self.live.runs().get(run)
         {
             told.last.send_replace(record.seq);
+        }
+        #[cfg(feature = "restate")]
+        if let Some(gate) = &mut self.gate
+            && !gate.passes(record)
+        {
+            self.cancel.request(agentctl_engine::run::Cause::Terminate);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::a2a::Waiting;
 use crate::answer::{Answer, Body};
 use crate::asked::{Asked, Parent, Told};
-use crate::clients::Clients;
+use crate::clients::{Clients, is_handed_out};
 use crate::live::Live;
 use crate::mcp::McpDoor;
 use crate::once::Onces;
@@ -221,9 +221,10 @@ impl Server {
     /// what it did stays. What could not be settled is told by the conversation's id; one whose turn another process takes now is left
     /// to it.
     pub async fn settle(self: &Arc<Self>) -> Result<Vec<(String, Settled)>, SessionError> {
-        let all = self.sessions.list(&Scope::Operator, MOST_SETTLED).await?;
+        let mut all = self.sessions.list(&Scope::Operator, MOST_SETTLED).await?;
         let mut settled = Vec::new();
-        for open in all.into_iter().filter(|session| session.open_run.is_some()) {
+        all.retain(|of| of.open_run.is_some() && !is_handed_out(&of.key.tenant));
+        for open in all {
             let Some(pack) = self.packs.get(&open.key.pack) else {
                 continue;
             };

@@ -1,6 +1,7 @@
 //! What a replica does for one that died: turns whose lease ran out are settled as those of a killed server are at its next start, and
 //! what was removed elsewhere is removed here.
 
+use crate::clients::is_handed_out;
 use crate::ending;
 use crate::places::Priority;
 use crate::server::{ServedPack, Server, Settled};
@@ -160,6 +161,8 @@ impl Server {
     /// taken from there.
     async fn take_over(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, run: &str, hung: bool) -> Stood {
         let of = match self.sessions.of_run(run).await {
+            // Another's.
+            Ok(Some(key)) if is_handed_out(&key.tenant) => return Stood::Done,
             Ok(Some(key)) => match self.packs.get(&key.pack) {
                 Some(pack) => Some((key, Arc::clone(pack))),
                 // Another server's.

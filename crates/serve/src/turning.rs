@@ -114,10 +114,15 @@ impl Turns {
         self.changed.notify_waiters();
     }
 
-    /// Takes no more turns, waits for those that are under way, and stops at their next step those that take longer than `drain`.
-    pub async fn finish(&self, drain: Duration) {
+    /// Takes no more turns.
+    pub fn end(&self) {
         self.state().ending = true;
         self.ends.send_replace(true);
+    }
+
+    /// Takes no more turns, waits for those that are under way, and stops at their next step those that take longer than `drain`.
+    pub async fn finish(&self, drain: Duration) {
+        self.end();
         if tokio::time::timeout(drain, self.none_left()).await.is_ok() {
             return;
         }
@@ -353,10 +358,22 @@ impl Server {
             (false, Some(Cause::Interrupt)) => CutOff::Cancelled,
             (false, _) => CutOff::Ending,
         };
+        Err(self.cut_off(pack, key, &reply, cause, watch).await?)
+    }
+
+    /// Ends a turn that was interrupted; the problem tells what stays of it.
+    pub(crate) async fn cut_off(
+        &self,
+        pack: &ServedPack,
+        key: &SessionKey,
+        reply: &TurnReply,
+        cause: CutOff,
+        watch: &mut Watch,
+    ) -> Result<Problem, Problem> {
         let fresh = Cancel::default();
         let host = self.host(pack, &fresh);
         let stopped = turns::stop(&host, key, &reply.run_id, &cause.why(), watch).await?;
-        Err(cause.problem(stopped.as_ref().unwrap_or(&reply)))
+        Ok(cause.problem(stopped.as_ref().unwrap_or(reply)))
     }
 }
 
@@ -411,7 +428,7 @@ impl Drop for Left {
 
 /// Why a turn did not come to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum CutOff {
+pub(crate) enum CutOff {
     /// It took longer than this.
     Late(Duration),
     /// A client wanted it.

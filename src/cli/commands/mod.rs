@@ -43,6 +43,7 @@ mod tools;
 mod trust;
 mod undo;
 mod usage;
+mod worker;
 mod workflows;
 
 use super::error::{CliError, Exit};
@@ -58,6 +59,7 @@ pub enum Command {
     Chat(chat::ChatArgs),
     Run(run::RunArgs),
     Serve(serve::ServeArgs),
+    Worker(worker::WorkerArgs),
     Explain(explain::ExplainArgs),
     Resume(resume::ResumeArgs),
     Answer(answer::AnswerArgs),
@@ -143,6 +145,7 @@ impl Command {
             Command::Chat(args) => chat::chat(project, args, out),
             Command::Run(args) => run::run(project, args, out),
             Command::Serve(args) => serve::serve(project, args, out),
+            Command::Worker(args) => worker::worker(project, args, out),
             Command::Sessions(command) => sessions::sessions(project, command, out),
             Command::Explain(args) => explain::explain(project, args, out),
             Command::Resume(args) => resume::resume(project, args, out),

@@ -261,7 +261,7 @@ fn tls(files: &TlsFiles, root: &Path) -> Result<Tls, CliError> {
     })
 }
 
-fn address(text: &str) -> Result<SocketAddr, CliError> {
+pub fn address(text: &str) -> Result<SocketAddr, CliError> {
     let numeric = text.replacen("localhost:", "127.0.0.1:", 1);
     numeric.parse().map_err(|_| {
         CliError::usage(format!("{text:?} is no address to listen on"))
