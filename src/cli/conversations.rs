@@ -26,24 +26,37 @@ pub fn local_key(pack: &str, conversation: &str) -> SessionKey {
     }
 }
 
+/// The address in the variable that a section's `url_env` names. Error: it is not set; `without` says what a user has who takes the setting
+/// out.
+pub fn address(
+    section: &str,
+    named: &str,
+    without: &str,
+    out: &Output,
+) -> Result<String, CliError> {
+    let Some(url) = variable(named) else {
+        return Err(CliError::usage(format!(
+            "[{section}] url_env names the variable {named}, which is not set"
+        ))
+        .hint(format!("set it to the address of the database, postgres://user@host:5432/database with its password, or take the setting out: {without}")));
+    };
+    out.hide([url.clone()]);
+    Ok(url)
+}
+
 /// The variable that holds the address of the Postgres of the settings, and the address; None: they name none. Error: it is not set.
-fn address(root: &Path, out: &Output) -> Result<Option<(String, String)>, CliError> {
+fn named(root: &Path, out: &Output) -> Result<Option<(String, String)>, CliError> {
     let Some(named) = settings::of_project(root, out)?.sessions_url_env else {
         return Ok(None);
     };
-    let Some(url) = variable(&named) else {
-        return Err(CliError::usage(format!(
-            "[sessions] url_env names the variable {named}, which is not set"
-        ))
-        .hint("set it to postgres://user:password@host:5432/database, or take the setting out: sessions are then kept in memory/agentctl.db"));
-    };
-    out.hide([url.clone()]);
+    let without = "sessions are then kept in memory/agentctl.db";
+    let url = address("sessions", &named, without, out)?;
     Ok(Some((named, url)))
 }
 
 /// Where the project's conversations are kept, in words; nothing is opened. Error: as of [`store`], as far as that is known now.
 pub fn place(root: &Path, out: &Output) -> Result<String, CliError> {
-    Ok(match address(root, out)? {
+    Ok(match named(root, out)? {
         Some((named, _)) => format!("in the Postgres that {named} names"),
         None => "in memory/agentctl.db".to_owned(),
     })
@@ -51,7 +64,7 @@ pub fn place(root: &Path, out: &Output) -> Result<String, CliError> {
 
 /// The Postgres that the settings name; None: they name none.
 pub async fn postgres(root: &Path, out: &Output) -> Result<Option<PostgresSessions>, CliError> {
-    let Some((_, url)) = address(root, out)? else {
+    let Some((_, url)) = named(root, out)? else {
         return Ok(None);
     };
     let opened = PostgresSessions::open(&url).await;
@@ -60,7 +73,7 @@ pub async fn postgres(root: &Path, out: &Output) -> Result<Option<PostgresSessio
 
 /// Brings the tables of that Postgres to this version; nothing where the settings name none.
 pub async fn migrate(root: &Path, out: &Output) -> Result<(), CliError> {
-    let Some((_, url)) = address(root, out)? else {
+    let Some((_, url)) = named(root, out)? else {
         return Ok(());
     };
     let migrated = PostgresSessions::open_as(&url, Schema::Migrated).await;

@@ -4,12 +4,13 @@ use super::error::{CliError, Exit};
 use super::journals;
 use super::output::Output;
 use super::settings;
-use agentctl_engine::store::{Ledger, Project};
+use crate::config::Journals;
+use agentctl_engine::store::Project;
 use agentctl_host::home::{Home, HomeError, NoHome, variable};
 use agentctl_host::key::Key;
 use agentctl_mcp::{OLD_PINS, Pins, PinsError};
+use agentctl_sessions::Schema;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The user's folder; it must lie outside of the project.
 pub fn home(root: &Path) -> Result<Home, NoHome> {
@@ -20,16 +21,21 @@ pub fn home(root: &Path) -> Result<Home, NoHome> {
 /// that works by them says what is wrong with them.
 pub fn open(root: &Path, out: &Output) -> Result<Project, CliError> {
     let project = open_here(root)?;
-    match settings::of_project(root, out) {
-        Ok(_) => Ok(shared(project, journals::ledger(root, out)?)),
+    match settings::journals(root, out) {
+        Ok(named) => shared(project, named.as_ref(), out),
         Err(_) => Ok(project),
     }
 }
 
-fn shared(project: Project, ledger: Option<Arc<dyn Ledger>>) -> Project {
-    match ledger {
-        Some(ledger) => project.with_ledger(ledger),
-        None => project,
+/// Its runs are in the Postgres that the settings name for journals as well; None: they name none.
+pub fn shared(
+    project: Project,
+    named: Option<&Journals>,
+    out: &Output,
+) -> Result<Project, CliError> {
+    match named {
+        Some(named) => Ok(project.with_ledger(journals::ledger(named, Schema::Refused, out)?)),
+        None => Ok(project),
     }
 }
 
@@ -48,7 +54,7 @@ pub fn open_here(root: &Path) -> Result<Project, CliError> {
 /// What else is missing where no folder is named at all.
 const LOSS: &str = "; what is lost of a workflow is counted from the start of each run, not from what you accepted last";
 
-/// To work in it: what is written is marked as the user's. Where no key can be kept this is said, and nothing is marked.
+/// To work in its folder: what is written is marked as the user's. Where no key can be kept this is said, and nothing is marked.
 pub fn open_to_work(root: &Path, out: &Output) -> Result<Project, CliError> {
     let project = Project::open(root).map_err(|e| CliError::failed(e.to_string()))?;
     let key = match home(root) {
@@ -73,10 +79,7 @@ pub fn open_to_work(root: &Path, out: &Output) -> Result<Project, CliError> {
             "runs are not marked as yours, so none can be resumed, answered or undone by a later command{loss}: {why}"
         ));
     }
-    Ok(shared(
-        project.with_key(key.ok()),
-        journals::ledger(root, out)?,
-    ))
+    Ok(project.with_key(key.ok()))
 }
 
 pub(super) fn broken(error: &HomeError) -> CliError {

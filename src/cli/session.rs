@@ -186,6 +186,7 @@ impl Session {
         let project = super::project::open_to_work(root, out)?;
         let mut pack = pack_with(root, pack, &given.orchestrator, out)?;
         let config = settings::of_project(root, out)?;
+        let project = super::project::shared(project, config.journal.as_ref(), out)?;
         if catalog_file::is_own(catalog_file::of(root, out)?) {
             pack.overrides.push(CATALOG.to_owned());
         }

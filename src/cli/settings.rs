@@ -3,7 +3,7 @@
 use super::error::{CliError, Exit};
 use super::folder_trust;
 use super::output::Output;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Journals};
 use agentctl_engine::pack::Use;
 use agentctl_host::home::lies_in;
 use agentctl_qa::waiver::Waiver;
@@ -13,6 +13,14 @@ use std::path::{Path, PathBuf};
 pub fn of_project(root: &Path, out: &Output) -> Result<Config, CliError> {
     let counts = folder_trust::in_force(root, out)?.settings();
     load(root, counts.map_err(folder_trust::refused)?)
+}
+
+/// Where the settings have journals shared. Where no file names a place for them, nothing is decided about the folder.
+pub fn journals(root: &Path, out: &Output) -> Result<Option<Journals>, CliError> {
+    match load(root, Use::Project)?.journal {
+        Some(_) => Ok(of_project(root, out)?.journal),
+        None => Ok(None),
+    }
 }
 
 /// The waivers of a project, which are in force whether it is trusted or not.

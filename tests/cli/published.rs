@@ -19,6 +19,7 @@ const WITHOUT: &[(&str, &str)] = &[
         "schema",
         "a schema, or the list of them, which is its own test",
     ),
+    ("worker", "turns, to whom Restate hands their replies"),
 ];
 
 /// The name of what a command answers when it could not do its work.

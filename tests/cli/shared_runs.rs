@@ -140,11 +140,3 @@ fn settings_that_cannot_work_are_told_with_their_line() {
         );
     }
 }
-
-#[cfg(not(feature = "restate"))]
-#[test]
-fn a_worker_that_was_not_built_says_how_to_get_one() {
-    let ran = Project::new().run(&["worker", "--restate", "http://127.0.0.1:9070"]);
-    assert_eq!(ran.code, 2, "{}", ran.stderr);
-    assert!(ran.stderr.contains("--features restate"), "{}", ran.stderr);
-}

@@ -1,7 +1,7 @@
 """Every place × every fault: a turn that is disturbed does what an undisturbed one on files did, as the journals tell, and what is outside
 was asked and changed as often. Prints the table; exit code 1 where something was otherwise.
 
-    tests/conformance/run [BINARY [--place WORD] [--fault WORD]]
+    tests/conformance/run [BINARY [--place WORD] [--fault WORD] [--figures TURNS]]
 """
 
 import argparse
@@ -37,12 +37,24 @@ class Trial:
         self.number += 1
         return f"c{self.number}"
 
-    def whole(self, run, text, n=0, asked=False, calls=CALLS):
-        """The turn came to its end, once, and its journal says what it would have said."""
+    def same(self, *reply, **more):
+        """None where it is as it must be, else what is not."""
+        try:
+            self.whole(*reply, **more)
+            return None
+        except Fault as fault:
+            return fault
+
+    def whole(self, run, text, n=0, asked=False, under_way=None):
+        """The turn came to its end, once, and its journal says what it would have said. A call that was under way when its answer could
+        not be kept may have been made once more."""
         if run is None or text != self.reply[asked]:
             raise Fault(f"the reply is {text!r} and not {self.reply[asked]!r}")
-        if self.outside.did != list(calls):
-            raise Fault(f"{self.outside.did} was done and not {calls}")
+        made = list(self.outside.did)
+        if under_way and made.count(under_way) == 2:
+            made.remove(under_way)
+        if made != CALLS:
+            raise Fault(f"{self.outside.did} was done and not {CALLS}")
         is_whole, told = self.place.verify(n, run)
         if not is_whole:
             raise Fault(f"runs verify: {told}")
@@ -53,13 +65,14 @@ class Trial:
 
     def disturbed(self, call, act, drop):
         """Does `act` when this call comes, once; `drop`: nothing is done for the call then."""
-        done = []
+        begun, done = [], []
 
         def stop_at(came):
-            if came != call or done:
+            if came != call or begun:
                 return False
-            done.append(came)
+            begun.append(came)
             act()
+            done.append(came)
             return drop
 
         self.outside.reset(stop_at)
@@ -80,10 +93,10 @@ def killed_workers(trial):
             place.start(0)
         n = place.workers - 1
         run, text = until(lambda: got, 120)[0]
-        trial.whole(run, text, n)
+        same = trial.same(run, text, n)
         if place.workers > 1:
             place.start(0)
-        yield
+        yield same
 
 
 def killed_between_question_and_answer(trial):
@@ -98,8 +111,7 @@ def killed_between_question_and_answer(trial):
     for n in range(place.workers):
         place.start(n)
     run, text = place.say("red", key, key + "a", answers=True, first=place.workers - 1)
-    trial.whole(run, text, place.workers - 1, asked=True)
-    yield
+    yield trial.same(run, text, place.workers - 1, asked=True)
 
 
 def killed_in_a_change(trial):
@@ -137,8 +149,7 @@ def killed_after_the_reply(trial):
     again, same = place.say("order", key, key, first=place.workers - 1)
     if (again, same) != (run, text):
         raise Fault(f"the reply was {text!r} of {run}, and is {same!r} of {again}")
-    trial.whole(run, text, place.workers - 1)
-    yield
+    yield trial.same(run, text, place.workers - 1)
 
 
 def killed_engine(trial):
@@ -152,8 +163,12 @@ def killed_engine(trial):
         time.sleep(0.5)
         place.start_engine()
         run, text = until(lambda: got, 120)[0]
-        trial.whole(run, text)
-        yield
+        if call == "note" and place.engine == "Postgres":
+            # The result of a change came when it could not be kept: it is told as not known, and the change is not made again.
+            is_told = run is not None and text != trial.reply[False] and trial.outside.did.count("note") == 1
+            yield None if is_told else Fault(f"{text!r}, {trial.outside.did}")
+        else:
+            yield trial.same(run, text, under_way=call if place.engine == "Postgres" else None)
 
 
 def racing(trial):
@@ -166,8 +181,7 @@ def racing(trial):
             all_of = list(pool.map(lambda n: place.say("order", key, key, first=n), range(4)))
         if len(set(all_of)) != 1:
             raise Fault(f"there are {len(set(all_of))} replies: {set(all_of)}")
-        trial.whole(*all_of[0])
-        yield
+        yield trial.same(*all_of[0])
 
 
 def clock_ahead(trial):
@@ -189,10 +203,10 @@ def clock_ahead(trial):
                 place.ahead = {0}
                 place.start(0)
             run, text = until(lambda: got, 120)[0]
-            trial.whole(run, text, last)
+            same = trial.same(run, text, last)
             if place.workers > 1:
                 place.start(0)
-            yield
+            yield same
     finally:
         place.ahead = set()
         for n in range(place.workers):
@@ -216,8 +230,9 @@ def partition(trial):
         until(lambda: done)
         timer.join(PARTITION + 5)
         run, text = until(lambda: got, 180)[0]
-        trial.whole(run, text, place.workers - 1)
-        yield
+        # What came to a replica that could not reach the database is nowhere: whoever takes over asks once more.
+        under_way = call if place.engine == "Postgres" else None
+        yield trial.same(run, text, place.workers - 1, under_way=under_way)
 
 
 FAULTS = [
@@ -245,11 +260,34 @@ def undisturbed(binary, root, outside):
         place.close()
 
 
+def figures(place, outside, turns):
+    """What a turn costs: one that says a word, and one of three questions to a model that answers at once and two calls of tools."""
+    for message in ("quick", "order"):
+        outside.reset()
+
+        def turn(n, where, message=message):
+            began = time.monotonic()
+            run, text = place.say(message, f"{message}{where}{n % 20}", f"{message}{where}{n}", first=n)
+            assert run, text
+            return time.monotonic() - began
+
+        for n in range(place.workers):
+            turn(n, "warm")
+        alone = sorted(turn(n, "a") for n in range(turns))
+        began = time.monotonic()
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda n: turn(n, f"b{n}"), range(turns)))
+        took = time.monotonic() - began
+        p50, p99 = (alone[int(len(alone) * part)] * 1000 for part in (0.5, 0.99))
+        print(f"| {place.name} | {message} | {p50:.0f} ms, {p99:.0f} ms | {turns / took:.0f} |", flush=True)
+
+
 def main():
     options = argparse.ArgumentParser()
     options.add_argument("binary")
     options.add_argument("--place", default="")
     options.add_argument("--fault", default="")
+    options.add_argument("--figures", type=int, default=0)
     given = options.parse_args()
     rows, failed = [], 0
     with tempfile.TemporaryDirectory() as folder:
@@ -266,15 +304,21 @@ def main():
                 try:
                     for n in range(place.workers):
                         place.start(n)
+                    if given.figures:
+                        figures(place, outside, given.figures)
+                        continue
                     trial = Trial(place, outside, plain, reply)
                     for name, fault, needs_engine in FAULTS:
                         if given.fault not in name or (needs_engine and not place.engine):
                             continue
                         began, tried, equal = time.monotonic(), 0, 0
                         try:
-                            for _ in fault(trial):
-                                tried, equal = tried + 1, equal + 1
-                        except Exception as error:
+                            for other in fault(trial):
+                                tried, equal = tried + 1, equal + (other is None)
+                                if other:
+                                    failed += 1
+                                    print(f"{place.name}, {name}: {other}", flush=True)
+                        except (Exception, SystemExit) as error:
                             tried, failed = tried + 1, failed + 1
                             print(f"{place.name}, {name}: {error}", flush=True)
                             if not isinstance(error, Fault):
@@ -286,6 +330,8 @@ def main():
                     place.close()
         finally:
             postgres.close()
+    if given.figures:
+        return
     print("\n| place | fault | tried | equal |\n|---|---|--:|--:|")
     print("\n".join(rows))
     sys.exit(1 if failed else 0)

@@ -38,7 +38,17 @@ class Postgres:
         return name
 
     def kill(self):
-        os.kill(self.server.get_pid(), 9)
+        pid = self.server.get_pid()
+        os.kill(pid, 9)
+
+        def gone():
+            try:
+                os.kill(pid, 0)
+                return False
+            except ProcessLookupError:
+                return True
+
+        until(gone)
 
     def start(self):
         def back():

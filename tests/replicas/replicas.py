@@ -88,10 +88,12 @@ class House:
             store = address._replace(path=f"/{self.database}").geturl()
         else:
             store = self.way(name).url(self.database)
-        return {"STORE": store, "MINE_KEY": "k" * 24}
+        # The last two as the compose file calls them.
+        return {"STORE": store, "MINE_KEY": "k" * 24, "AGENTCTL_STORE": store, "CALLER_TOKEN": TOKEN[::-1]}
 
-    def replica(self, name, more=()):
-        settings = MODELS.format(port=self.mind.server_port) + (SETTINGS.format(lease=LEASE) if self.shared else "")
+    def replica(self, name, more=(), settings=None):
+        if settings is None:
+            settings = MODELS.format(port=self.mind.server_port) + (SETTINGS.format(lease=LEASE) if self.shared else "")
         folder = self.root / name
         for path, text in FILES.items():
             file = folder / "project/packs/desk" / path
@@ -237,6 +239,22 @@ class Replicas(unittest.TestCase):
             self.assertEqual(replies, [f"You said: {word}" for word in words])
         self.whole()
 
+    def test_a_turn_is_cancelled_at_the_other(self):
+        self.mind.slow = 8
+        going, run, session = self.begun(self.one, "slow cancel", "x")
+        began = time.monotonic()
+        status, _, told = send(self.two, f"/runs/{run}/cancel", {})
+        self.assertEqual((status, told["status"]), (202, "running"), told)
+        status, _, told = going.result()
+        self.assertEqual(status, 409, told)
+        self.assertLess(time.monotonic() - began, 6)
+        # It is at its end for both, and the conversation goes on.
+        self.mind.slow = 0
+        for server in (self.one, self.two):
+            self.assertEqual(send(server, f"/runs/{run}")[2]["outcome"], "cancelled")
+        self.assertEqual(turn(self.two, "more", "x")[0], 200)
+        self.whole(run)
+
     def taken_over(self, run, session, text):
         """The other one brings the turn to its end, once."""
         until(lambda: send(self.two, f"/runs/{run}")[2].get("status") == "ended")
@@ -314,6 +332,24 @@ class Replicas(unittest.TestCase):
         self.assertNotIn("hunter2", told)
         for args in (["runs", "list"], ["runs", "verify"]):
             self.assertIn("cannot be reached", self.house.cli("one", *args, code=7, env={"STORE": url}))
+
+    def test_two_replicas_serve_with_the_settings_of_the_compose_file(self):
+        folder = pathlib.Path(__file__).resolve().parents[2] / "packaging/compose"
+        # What the file itself gives the replicas, by the names that the settings ask for.
+        told = (folder / "compose.yaml").read_text()
+        for name in ("AGENTCTL_STORE", "CALLER_TOKEN", "agentctl.toml:/work/agentctl.toml:ro", "--trust-once, serve"):
+            self.assertIn(name, told)
+        house = House(self.mind)
+        self.addCleanup(house.close)
+        settings = (folder / "agentctl.toml").read_text()
+        both = [house.replica(name, settings=settings) for name in ("a", "b")]
+        body = {"text": "I need a report of open invoices every Monday", "from": {"id": "ann"}, "conversation": {"id": "c", "tenantId": "acme"}}
+        status, _, told = send(both[0], "/hooks/front-door", body)
+        self.assertEqual(status, 200, told)
+        status, headers, told = send(both[1], "/hooks/front-door", {**body, "text": "Nadia is the sponsor"})
+        self.assertEqual(status, 200, told)
+        messages = send(both[0], f"/sessions/{headers['x-session-id']}")[2]["messages"]
+        self.assertEqual([m["role"] for m in messages], ["user", "assistant"] * 2)
 
     def test_tables_of_an_older_agentctl_are_refused_until_serve_is_told_to_change_them(self):
         run = turn(self.one, "hello")[1]["x-run-id"]

@@ -1,12 +1,11 @@
 """Turns that a server of Restate hands out: a turn, a question answered, a refused word; workers and the server killed in the middle of
 a turn. What a run did, as its journal tells it, is what an undisturbed run on files did, and nothing is paid or done twice.
 
-    tests/restate/run [BINARY [-k WORD] [--figures TURNS]]
+    tests/restate/run [BINARY [-k WORD]]
 """
 
 import argparse
 import base64
-import concurrent.futures
 import json
 import os
 import pathlib
@@ -14,7 +13,6 @@ import re
 import sys
 import tempfile
 import threading
-import time
 import unittest
 import urllib.request
 
@@ -255,40 +253,10 @@ class Errors(unittest.TestCase):
         self.assertIn("401", told)
 
 
-def figures(turns):
-    """What a turn costs through Restate, with journals in files."""
-    with tempfile.TemporaryDirectory() as folder:
-        root, outside = pathlib.Path(folder), Outside()
-        restate = Restate(root / "restate")
-        worker = Worker(BINARY, root / "one", restate, outside)
-        try:
-            for message in ("quick", "order"):
-                def turn(n, message=message, where="a"):
-                    began = time.monotonic()
-                    status, reply = restate.call(f"Session/desk:{message}{where}{n}/start", {"message": message})
-                    assert status == 200, reply
-                    return time.monotonic() - began
-
-                turn("warm")
-                alone = sorted(turn(n % 20) for n in range(turns))
-                began = time.monotonic()
-                with concurrent.futures.ThreadPoolExecutor(16) as pool:
-                    list(pool.map(lambda n: turn(n % 64, where="b"), range(turns)))
-                took = time.monotonic() - began
-                print(f"Restate, files, {message}: one at a time p50 {alone[len(alone) // 2] * 1000:.1f} ms, p99 {alone[int(len(alone) * 0.99)] * 1000:.1f} ms; 16 at once {turns / took:.0f} turns a second", flush=True)
-        finally:
-            worker.kill()
-            restate.kill()
-
-
 if __name__ == "__main__":
     options = argparse.ArgumentParser()
     options.add_argument("binary")
     options.add_argument("-k", default=None)
-    options.add_argument("--figures", type=int, default=0)
     given = options.parse_args()
     BINARY = given.binary
-    if given.figures:
-        figures(given.figures)
-    else:
-        unittest.main(argv=["restate", "-v", *(["-k", given.k] if given.k else [])], warnings="ignore")
+    unittest.main(argv=["restate", "-v", *(["-k", given.k] if given.k else [])], warnings="ignore")

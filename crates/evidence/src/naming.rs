@@ -137,11 +137,13 @@ impl Corpus {
                 seats.push((at, other, slot, slot || role()));
             }
         }
+        let known: Vec<(usize, &Name)> = seats
+            .iter()
+            .filter(|(.., seated)| *seated)
+            .map(|(at, name, ..)| (*at, *name))
+            .collect();
         for &(at, other, slot, seated) in &seats {
-            let first = |(_, known, _, seated): &&(usize, &Name, bool, bool)| {
-                *seated && known.may_be(other)
-            };
-            if !seated && !seats.iter().any(|seat| first(&seat)) {
+            if !seated && !known.iter().any(|(_, name)| name.may_be(other)) {
                 continue;
             }
             let Some(placed) = self.placed.get(at) else {
@@ -150,10 +152,8 @@ impl Corpus {
             let shared = self.shared(around, placed.context(other.from));
             // Who stands in the place somewhere is looked for elsewhere too.
             let figures = || {
-                let seated = seats
-                    .iter()
-                    .filter(|(_, known, _, seated)| *seated && known.may_be(other));
-                let mut seated = seated.filter_map(|(at, ..)| self.placed.get(*at));
+                let seated = known.iter().filter(|(_, name)| name.may_be(other));
+                let mut seated = seated.filter_map(|(at, _)| self.placed.get(*at));
                 seated.any(|of| same_figure(&of.statement, &placed.statement))
             };
             if !seated && shared.telling == 0 && !figures() {

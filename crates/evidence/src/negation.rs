@@ -10,8 +10,7 @@ use crate::words::{sides, stem};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The weight of each sign, and what all together have to be more than.
-const WEIGHTS: [(&str, f64); 13] = [
-    ("single", 0.0),
+const WEIGHTS: [(&str, f64); 12] = [
     ("core", 0.68),
     ("foreign", -0.12),
     ("subject", -0.18),
@@ -63,7 +62,7 @@ impl Corpus {
 
     /// Whether what stands around a claim and around a sentence speaks of the same.
     pub(crate) fn is_told_of_the_same(&self, claim: &Claim, at: usize) -> bool {
-        self.besides(claim, at, true).len() >= COMMON
+        self.besides(claim, at).len() >= COMMON
     }
 
     /// Of a sentence that gives a number of two years: whether it went the way that the claim's word says, and where that stands. None:
@@ -153,7 +152,6 @@ impl Corpus {
         let same = same.filter_map(|(at, place)| member(at, place));
         let same: Vec<Member> = same.filter(|m| !just || just_beside(m)).collect();
         let mut signs = self.signs(&asked, &members, &members);
-        signs.push(("told", self.told(&asked, &members)));
         let same_subject = |member: &&Member| {
             let of = self
                 .placed
@@ -206,10 +204,8 @@ impl Corpus {
             ("figures", count(figures.min(2))),
             ("dated", count(dated.min(2))),
             ("support", support.min(10.0)),
-            ("strongest", strongest.min(12.0)),
             ("surplus", (strongest - support).clamp(-8.0, 8.0)),
             ("denial", flag(denial)),
-            ("telling", self.weight(&x.sense).min(5.0)),
             (
                 "close",
                 count(
@@ -240,13 +236,13 @@ impl Corpus {
             .iter()
             .filter(|v| v.parts() >= 2 && v.year().is_some())
             .collect();
+        if own.is_empty() {
+            return false;
+        }
         let title = self
             .document(placed)
             .map(|document| Statement::of(&document.title));
-        let of_doc = self
-            .placed
-            .iter()
-            .filter(|other| !own.is_empty() && other.doc == placed.doc);
+        let of_doc = self.placed.iter().filter(|other| other.doc == placed.doc);
         let dates = of_doc
             .flat_map(|other| &other.statement.values)
             .chain(title.iter().flat_map(|t| &t.values));
@@ -358,21 +354,20 @@ const AROUND: usize = 2;
 const COMMON: usize = 3;
 
 impl Corpus {
-    /// What the claim has in common with a sentence, the one before it and its title, as far as it tells something; a day counts.
-    /// `widely`: what stands around both counts as well.
-    fn besides(&self, claim: &Claim, at: usize, widely: bool) -> BTreeSet<String> {
+    /// What the claim and the sentence before it have in common with a sentence, what stands around it and its title, as far as it tells
+    /// something; a day counts.
+    fn besides(&self, claim: &Claim, at: usize) -> BTreeSet<String> {
         let Some(placed) = self.placed.get(at) else {
             return BTreeSet::new();
         };
-        let (before, behind) = if widely { (AROUND, AROUND) } else { (1, 0) };
-        let theirs = self.around(at, before, behind);
+        let theirs = self.around(at, AROUND, AROUND);
         let title = self.titles.get(placed.doc).into_iter().flatten();
         let there: Vec<&String> = theirs
             .iter()
             .flat_map(|s| s.terms.iter().map(|t| &t.sense))
             .chain(title)
             .collect();
-        let first = claim.origin.first().filter(|_| widely);
+        let first = claim.origin.first();
         let before = first.map(|at| self.around(*at, 1, 0)).unwrap_or_default();
         let own: Vec<&Statement> = before.into_iter().chain([&claim.statement]).collect();
         let mut shared = BTreeSet::new();

@@ -94,7 +94,8 @@ fn content(note: &Node) -> &str {
     content.and_then(Value::as_str).unwrap_or_default()
 }
 
-fn written(items: &[Item]) -> String {
+/// What a note that says these has as its text.
+pub fn written(items: &[Item]) -> String {
     let mut text = HEADING.to_owned();
     for item in items {
         text.push_str("\n- ");

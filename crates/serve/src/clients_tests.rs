@@ -139,3 +139,17 @@ fn a_subject_is_a_caller_of_its_own_unless_a_tenant_is_spoken_for() {
     }
     assert!(of(&issuer, "other").unwrap().owns("other"));
 }
+
+#[test]
+fn what_restate_hands_out_is_told_from_what_every_other_client_has() {
+    let tenant = |name: &str, named| client(name, How::bearer(TOKEN)).tenant(named).unwrap();
+    assert!(is_handed_out(&tenant(RESTATE, None)));
+    for other in [
+        tenant("restates", None),
+        tenant("n8n", None),
+        tenant("n8n", Some(RESTATE)),
+        RESTATE.to_owned(),
+    ] {
+        assert!(!is_handed_out(&other), "{other}");
+    }
+}

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// So long lies between two looks at what another replica may have written.
+/// So long lies between two looks at what another replica may have written: twice as long each time that nothing was there, up to the
+/// longest. A run that waits for a person for days is asked for by each who follows it.
 const ELSEWHERE: Duration = Duration::from_millis(500);
+const LONGEST: Duration = Duration::from_secs(4);
 
 pub struct Following {
     server: Arc<Server>,
@@ -65,11 +67,13 @@ impl Following {
         if self.found.pack.project.ledger().is_none() {
             return drop(self.begun.changed().await);
         }
+        let mut pause = ELSEWHERE;
         loop {
             tokio::select! {
                 _ = self.begun.changed() => return,
-                () = tokio::time::sleep(ELSEWHERE) => {}
+                () = tokio::time::sleep(pause) => {}
             }
+            pause = (pause * 2).min(LONGEST);
             // An error is told by the next reading.
             if self.fetch().await.is_err() || self.len() != self.read {
                 return;
@@ -90,6 +94,7 @@ impl Following {
             Copied::Removed => Err(LedgerError::Gone { run }.into()),
             _ => Ok(()),
         });
-        fetched.await.unwrap_or(Ok(()))
+        let broke = |e| StoreError::io("fetch", &self.path)(std::io::Error::other(e));
+        fetched.await.unwrap_or_else(|e| Err(broke(e)))
     }
 }

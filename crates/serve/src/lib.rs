@@ -8,6 +8,7 @@ mod ask;
 mod asked;
 mod chat;
 pub mod clients;
+mod ending;
 mod events;
 mod fields;
 mod files;

@@ -4,6 +4,7 @@
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
 use crate::clients::May;
+use crate::ending;
 use crate::once::broke_off;
 use crate::problem::Problem;
 use crate::router::{named, naming};
@@ -11,7 +12,7 @@ use crate::server::{ServedPack, Server};
 use crate::turning::{ended_well, text_with};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Question;
-use agentctl_engine::run::{self, Cancel, Cause, RunReport};
+use agentctl_engine::run::{self, Cancel, RunReport};
 use agentctl_engine::store::{Event, Record};
 use agentctl_sessions::SessionKey;
 use agentctl_turns::{self as turns, Expects, TurnReply};
@@ -234,8 +235,7 @@ pub async fn give(
 /// `POST /runs/{id}/cancel`.
 pub async fn cancel(server: &Arc<Server>, ask: &Ask, found: Found) -> Result<Answer, Problem> {
     ask.may(May::Cancel)?;
-    if let Some(cancel) = server.live.cancel(&found.run) {
-        cancel.request(Cause::Interrupt);
+    if ending::ask(server, &found).await? {
         let told = value!({"run_id": found.run, "status": "running", "message": "it ends at its next step"});
         return Ok(json(StatusCode::ACCEPTED, &told));
     }

@@ -220,7 +220,7 @@ impl Server {
     /// Settles the turns that an earlier process left without an end: each is gone on with where its pack says so, else cancelled, and
     /// what it did stays. What could not be settled is told by the conversation's id; one whose turn another process takes now is left
     /// to it.
-    pub async fn settle(&self) -> Result<Vec<(String, Settled)>, SessionError> {
+    pub async fn settle(self: &Arc<Self>) -> Result<Vec<(String, Settled)>, SessionError> {
         let mut all = self.sessions.list(&Scope::Operator, MOST_SETTLED).await?;
         let mut settled = Vec::new();
         all.retain(|of| of.open_run.is_some() && !is_handed_out(&of.key.tenant));
@@ -237,12 +237,15 @@ impl Server {
 
     /// `finish`: goes on with it, for as long as a turn may take.
     pub(crate) async fn settle_one(
-        &self,
+        self: &Arc<Self>,
         pack: &ServedPack,
         key: &SessionKey,
         finish: bool,
     ) -> Result<agentctl_turns::Settled, TurnError> {
         let cancel = Cancel::default();
+        let Some(_under_way) = self.under_way(&cancel) else {
+            return Ok(agentctl_turns::Settled::UnderWay);
+        };
         let mut host = self.host(pack, &cancel);
         host.wait = Duration::ZERO;
         let mut watch = self.watching(&cancel, key);
@@ -367,7 +370,6 @@ pub async fn serve(
 ) -> io::Result<()> {
     let limits = server.limits.of_connections;
     crate::push::resume(&server).await;
-    let looking = tokio::spawn(crate::takeover::look_after(Arc::clone(&server)));
     let (at_doors, readers) = (Threads::at_doors()?, Threads::readers()?);
     let hands = Hands {
         works: Handle::current(),
@@ -378,6 +380,7 @@ pub async fn serve(
     let ended = async { drop(ended.await) };
     let mut taken = JoinSet::new();
     let listener = at_doors.hand(listener)?;
+    let looking = tokio::spawn(crate::takeover::look_after(Arc::clone(&doors.server)));
     let taking = listen(listener, wires, limits, doors, ended);
     taken.spawn_on(taking, &at_doors.handle);
     stop.await;

@@ -4,7 +4,7 @@
 use crate::schema::{Schema, bring, migrator};
 use crate::{SessionError, postgres};
 use agentctl_base::canonical::sha256_hex;
-use agentctl_engine::store::{Entry, Fetched, Lease, Ledger, LedgerError};
+use agentctl_engine::store::{Entry, Fetched, Last, Lease, Ledger, LedgerError};
 use sqlx::migrate::Migrator;
 use sqlx::{PgPool, Row as _};
 use std::collections::HashMap;
@@ -42,13 +42,18 @@ const SYNC: &str = "WITH mode AS (SELECT set_config('synchronous_commit', 'on', 
 const KEEP: &str = "INSERT INTO agentctl_journal_kept (run, name, sha256, bytes) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING";
 const KEPT: &str = "SELECT sha256, bytes FROM agentctl_journal_kept WHERE run = $1 AND name = $2";
 const NAMES: &str = "SELECT name FROM agentctl_journal_kept WHERE run = $1 ORDER BY name";
-const RUNS: &str = "SELECT run FROM agentctl_journals WHERE seq > 0 AND NOT gone ORDER BY run";
+const RUNS: &str =
+    "SELECT run, seq, hash FROM agentctl_journals WHERE seq > 0 AND NOT gone ORDER BY run";
 const REMOVE: &str = "WITH head AS (UPDATE agentctl_journals SET gone = TRUE, seq = 0, hash = '', owner = NULL, fence = fence + 1 \
-     WHERE run = $1 AND (owner IS NULL OR expires < clock_timestamp()) RETURNING run), \
+     WHERE run = $1 AND NOT gone AND (owner IS NULL OR expires < clock_timestamp()) RETURNING run), \
      lines AS (DELETE FROM agentctl_journal_lines USING head WHERE agentctl_journal_lines.run = head.run), \
      kept AS (DELETE FROM agentctl_journal_kept USING head WHERE agentctl_journal_kept.run = head.run) SELECT run FROM head";
 const REMOVED: &str = "SELECT run FROM agentctl_journals WHERE gone ORDER BY run";
 const ABANDONED: &str = "SELECT run FROM agentctl_journals WHERE owner IS NOT NULL AND seq > 0 AND expires < clock_timestamp() ORDER BY expires DESC";
+const STOP: &str = "UPDATE agentctl_journals SET stop = fence WHERE run = $1 AND NOT gone AND owner IS NOT NULL \
+     AND expires > clock_timestamp() RETURNING run";
+const STOPS: &str = "SELECT j.run FROM agentctl_journals AS j, unnest($1::text[], $2::bigint[]) AS h (run, fence) \
+     WHERE j.run = h.run AND j.fence = h.fence AND j.stop = j.fence ORDER BY j.run";
 const ID: &str = "SELECT id FROM agentctl_journal_store";
 
 /// Lines that are fetched at once.
@@ -80,8 +85,14 @@ impl fmt::Debug for PostgresJournals {
 }
 
 fn migrations() -> Migrator {
-    let first = include_str!("../sql/journals/0001_journals.sql");
-    migrator(TABLE, &[("journals", first)])
+    let all = [
+        (
+            "journals",
+            include_str!("../sql/journals/0001_journals.sql"),
+        ),
+        ("stop", include_str!("../sql/journals/0002_stop.sql")),
+    ];
+    migrator(TABLE, &all)
 }
 
 impl PostgresJournals {
@@ -142,16 +153,10 @@ impl PostgresJournals {
         self.works.spawn(async move {
             loop {
                 tokio::time::sleep(lease / 3).await;
-                let all: Vec<(String, i64)> = {
-                    let held = held.lock().unwrap_or_else(PoisonError::into_inner);
-                    held.iter()
-                        .map(|(run, fence)| (run.clone(), *fence))
-                        .collect()
-                };
-                if all.is_empty() {
+                let (runs, fences) = leases(&held);
+                if runs.is_empty() {
                     continue;
                 }
-                let (runs, fences): (Vec<String>, Vec<i64>) = all.into_iter().unzip();
                 let renewed = sqlx::query(RENEW)
                     .bind(runs)
                     .bind(fences)
@@ -206,6 +211,14 @@ impl PostgresJournals {
             }))
         })
     }
+}
+
+/// The runs that are held, and the numbers of their leases.
+fn leases(held: &Held) -> (Vec<String>, Vec<i64>) {
+    let held = held.lock().unwrap_or_else(PoisonError::into_inner);
+    held.iter()
+        .map(|(run, fence)| (run.clone(), *fence))
+        .unzip()
 }
 
 /// How a run's row stands.
@@ -287,8 +300,18 @@ impl Ledger for PostgresJournals {
         self.lease
     }
 
-    fn runs(&self) -> Result<Vec<String>, LedgerError> {
-        self.names_of(RUNS, None)
+    fn runs(&self) -> Result<Vec<(String, Last)>, LedgerError> {
+        let pool = self.pool.clone();
+        let rows: Vec<(String, i64, String)> =
+            self.ask(async move { sqlx::query_as(RUNS).fetch_all(&pool).await })?;
+        let last = |seq: i64, hash| Last {
+            seq: u64::try_from(seq).unwrap_or_default(),
+            hash,
+        };
+        Ok(rows
+            .into_iter()
+            .map(|(run, seq, hash)| (run, last(seq, hash)))
+            .collect())
     }
 
     fn fetch(&self, run: &str, after: u64) -> Result<Fetched, LedgerError> {
@@ -425,12 +448,19 @@ impl Ledger for PostgresJournals {
         self.names_of(NAMES, Some(run))
     }
 
-    fn remove(&self, run: &str) -> Result<(), LedgerError> {
-        let removed = self.names_of(REMOVE, Some(run))?;
-        match self.stands(run)? {
-            Some(row) if removed.is_empty() => row.held(run).map_or(Ok(()), Err),
-            _ => Ok(()),
+    fn remove(&self, run: &str) -> Result<bool, LedgerError> {
+        if !self.names_of(REMOVE, Some(run))?.is_empty() {
+            return Ok(true);
         }
+        let Some(row) = self.stands(run)?.filter(|row| !row.gone) else {
+            return Ok(false);
+        };
+        // Whoever had it may have left it between the two questions.
+        Err(row.held(run).unwrap_or_else(|| LedgerError::Held {
+            run: run.to_owned(),
+            by: row.owner.unwrap_or_else(|| "another agentctl".to_owned()),
+            seconds: 1,
+        }))
     }
 
     fn removed(&self) -> Result<Vec<String>, LedgerError> {
@@ -439,5 +469,21 @@ impl Ledger for PostgresJournals {
 
     fn abandoned(&self) -> Result<Vec<String>, LedgerError> {
         self.names_of(ABANDONED, None)
+    }
+
+    fn stop(&self, run: &str) -> Result<bool, LedgerError> {
+        Ok(!self.names_of(STOP, Some(run))?.is_empty())
+    }
+
+    fn stops(&self) -> Result<Vec<String>, LedgerError> {
+        let (runs, fences) = leases(&self.held);
+        if runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let pool = self.pool.clone();
+        self.ask(async move {
+            let query = sqlx::query_scalar(STOPS).bind(runs).bind(fences);
+            query.fetch_all(&pool).await
+        })
     }
 }

@@ -7,7 +7,7 @@
 )]
 
 use agentctl_engine::store::event::JOURNAL_VERSION;
-use agentctl_engine::store::{Entry, Event, Lease, Ledger, LedgerError, Project};
+use agentctl_engine::store::{Entry, Event, Last, Lease, Ledger, LedgerError, Project};
 use agentctl_host::key::Key;
 use agentctl_sessions::{PostgresJournals, PostgresSessions, Schema, SessionError};
 use sqlx::{Connection as _, PgConnection};
@@ -127,7 +127,11 @@ fn a_run_is_written_by_who_holds_it_and_only_behind_its_last_line() {
         Err(LedgerError::Lost { .. })
     ));
     assert_eq!(two.fetch("r", 3).unwrap().lines, ["{\"seq\":4}"]);
-    assert_eq!(two.runs().unwrap(), ["r"]);
+    let last = Last {
+        seq: 4,
+        hash: "h4".to_owned(),
+    };
+    assert_eq!(two.runs().unwrap(), [("r".to_owned(), last)]);
 }
 
 #[test]
@@ -228,8 +232,9 @@ fn a_long_run_comes_in_parts_what_is_kept_comes_whole_and_what_is_removed_is_gon
     assert_eq!(ledger.names("r").unwrap(), ["snapshots/a"]);
     assert!(matches!(ledger.remove("r"), Err(LedgerError::Held { .. })));
     ledger.leave(&lease);
-    ledger.remove("r").unwrap();
-    ledger.remove("never").unwrap();
+    assert!(ledger.remove("r").unwrap());
+    assert!(!ledger.remove("r").unwrap());
+    assert!(!ledger.remove("never").unwrap());
     assert!(matches!(
         ledger.fetch("r", 0),
         Err(LedgerError::Gone { .. })
@@ -240,6 +245,24 @@ fn a_long_run_comes_in_parts_what_is_kept_comes_whole_and_what_is_removed_is_gon
     ));
     assert_eq!(ledger.removed().unwrap(), ["r"]);
     assert!(ledger.names("r").unwrap().is_empty() && ledger.runs().unwrap().is_empty());
+}
+
+#[test]
+fn who_holds_a_run_hears_that_it_is_to_end_and_who_takes_it_later_does_not() {
+    let url = database("stop");
+    let (one, two) = (open(&url, 1), open(&url, 15));
+    assert!(!two.stop("r").unwrap());
+    let lease = begun(&one, "r");
+    begun(&one, "other");
+    assert!(one.stops().unwrap().is_empty());
+    assert!(two.stop("r").unwrap());
+    assert_eq!(one.stops().unwrap(), ["r"]);
+    assert!(two.stops().unwrap().is_empty());
+    one.leave(&lease);
+    assert!(one.stops().unwrap().is_empty());
+    assert!(!two.stop("r").unwrap());
+    two.take("r", false).unwrap();
+    assert!(two.stops().unwrap().is_empty());
 }
 
 #[test]
@@ -267,6 +290,19 @@ fn tables_of_an_older_agentctl_are_refused_until_somebody_says_that_they_change(
     assert!(refused.to_string().contains("serve --migrate"), "{refused}");
     drop(run(PostgresSessions::open_as(&url, Schema::Migrated)).unwrap());
     drop(run(PostgresSessions::open(&url)).unwrap());
+    let back = [
+        "ALTER TABLE agentctl_journals DROP COLUMN stop",
+        "DELETE FROM agentctl_journal_migrations WHERE version = 2",
+    ];
+    execute(&url, &back.map(str::to_owned));
+    let lease = Duration::from_secs(1);
+    let refused = PostgresJournals::open(&url, lease, Schema::Refused).err();
+    assert!(
+        matches!(refused, Some(SessionError::Older { .. })),
+        "{refused:?}"
+    );
+    drop(PostgresJournals::open(&url, lease, Schema::Migrated).unwrap());
+    drop(open(&url, 15));
     let later = "INSERT INTO agentctl_journal_migrations (version, description, success, checksum, execution_time) VALUES (99, 'later', true, ''::bytea, 0)";
     execute(&url, &[later.to_owned()]);
     for schema in [Schema::Refused, Schema::Migrated] {

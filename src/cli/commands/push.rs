@@ -204,7 +204,7 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
     );
     let (moved, now) = runtime::block_on(async {
         let moved = accounts(backend, &local.workflow, &session.names(target), target).await?;
-        let now = find(backend, (id.as_deref(), args.new), &moved.workflow)
+        let now = find(backend, (id.as_deref(), args), &moved.workflow)
             .await
             .map_err(unavailable)?;
         Ok::<_, CliError>((moved, now))
@@ -370,7 +370,7 @@ fn said(missing: &Missing) -> String {
 /// before it could write its id down) is that one.
 async fn find(
     backend: &dyn Backend,
-    (id, or_new): (Option<&str>, bool),
+    (id, args): (Option<&str>, &PushArgs),
     workflow: &Workflow,
 ) -> Result<Option<Stored>, BackendError> {
     if let Some(id) = id {
@@ -379,11 +379,12 @@ async fn find(
             Err(error) => Err(error),
         };
         match followed {
-            Err(error) if error.kind == BackendErrorKind::NotFound && or_new => {}
+            Err(error) if error.kind == BackendErrorKind::NotFound && args.new => {}
             Err(error) if error.kind == BackendErrorKind::NotFound => {
-                return Err(
-                    error.with_hint("--new creates a new workflow, which the file follows then")
-                );
+                return Err(error.with_hint(match args.id {
+                    Some(_) => "agentctl workflows list shows what is there; push with --new in place of --id creates a new workflow",
+                    None => "--new creates a new workflow, which the file follows then",
+                }));
             }
             followed => return followed.map(Some),
         }

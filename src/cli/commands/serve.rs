@@ -12,6 +12,7 @@ use crate::cli::{runtime, session, streams};
 use agentctl_engine::run::Cancel;
 use agentctl_mcp::serve::listen::Plain;
 use agentctl_serve::{ServedPack, Settled};
+use agentctl_sessions::Schema;
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::Path;
@@ -48,7 +49,9 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
     let plan = serving::plan(root, args.listen.as_deref(), &args.agents, out)?;
     tell_broken(&plan, args.check, out)?;
     if args.migrate {
-        journals::migrate(root, out)?;
+        if let Some(named) = &plan.journals {
+            journals::ledger(named, Schema::Migrated, out)?;
+        }
         runtime::block_on(conversations::migrate(root, out))??;
     }
     let packs = serving::packs(root, &plan, &args.model, &args.limits, out)?;
@@ -73,6 +76,7 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
         let address = listener.local_addr();
         let address = address.map_err(|e| CliError::failed(format!("cannot listen: {e}")))?;
         let server = serving::server(root, &plan, packs, mcp, address, &requests, out).await?;
+        let server = Arc::new(server);
         let public = plan.public_url().map(ToOwned::to_owned);
         let Plan {
             token,
@@ -102,7 +106,6 @@ pub fn serve(root: &Path, args: &ServeArgs, out: &Output) -> Result<Exit, CliErr
         let stop = async {
             cancel.requested().await;
         };
-        let server = Arc::new(server);
         let served = match tls {
             Some(tls) => agentctl_serve::serve(listener, tls, server, stop).await,
             None => agentctl_serve::serve(listener, Plain, server, stop).await,
@@ -173,8 +176,8 @@ fn told(plan: &Plan, of_packs: &Map<String, Value>) -> String {
     if let Some(url) = plan.public_url() {
         text += &format!("called {}\n", plain(url));
     }
-    if let Some(journals) = &plan.journals {
-        text += &format!("journals: {}\n", plain(journals));
+    if let Some(named) = &plan.journals {
+        text += &format!("journals: {}\n", plain(&journals::place(named)));
     }
     text += &format!(
         "sessions: {}\nturns: {} at once, each for at most {} s; {} s to end when it is stopped\npacks: {}\n",
@@ -246,8 +249,8 @@ fn shown(plan: &Plan, of_packs: &Map<String, Value>) -> Value {
         "listen": plan.listen.to_string(), "tls": plan.tls.is_some(), "mcp": plan.mcp(), "page": plan.has_page(), "ui": plan.has_ui(), "packs": plan.packs, "doors": doors,
         "clients": clients.collect::<Vec<Value>>()
     });
-    if let (Some(journals), Value::Object(shown)) = (&plan.journals, &mut shown) {
-        shown.insert("journals".to_owned(), journals.clone().into());
+    if let (Some(named), Value::Object(shown)) = (&plan.journals, &mut shown) {
+        shown.insert("journals".to_owned(), journals::place(named).into());
     }
     shown
 }

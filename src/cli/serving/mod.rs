@@ -9,7 +9,6 @@ use super::catalog_file;
 use super::commands::report::Pages;
 use super::conversations::{self, store};
 use super::error::CliError;
-use super::journals;
 use super::output::Output;
 use super::project::{self, home};
 use super::remote;
@@ -19,6 +18,7 @@ use super::streams;
 use super::tool_sessions::{self, Wanted};
 use super::traces::Requests;
 use crate::config::serve::{self as written, Serve, TlsFiles, private};
+use crate::config::{Config, Journals};
 use crate::pack::{BUILDER, NoPack};
 use agentctl_a2a::CardKey;
 use agentctl_engine::nearest::nearest;
@@ -66,8 +66,8 @@ pub struct Plan {
     pub broken: Vec<(String, NoPack)>,
     /// Where conversations are kept, in words.
     pub sessions: String,
-    /// Where journals are shared, in words; None: they are the folder's alone.
-    pub journals: Option<String>,
+    /// Where journals are shared; None: they are the folder's alone.
+    pub journals: Option<Journals>,
     pub clients: Clients,
     /// Of a server without clients in its settings.
     pub token: Option<Token>,
@@ -161,8 +161,8 @@ pub fn plan(
     agents: &[String],
     out: &Output,
 ) -> Result<Plan, CliError> {
-    let journals = shared_journals(root, out)?;
-    let settings = settings::of_project(root, out)?.serve;
+    let config = settings::of_project(root, out)?;
+    let (journals, settings) = (shared_journals(&config)?, config.serve);
     let text = listen.or(settings.listen.as_deref()).unwrap_or(LISTEN);
     let listen = address(text)?;
     let tls = match &settings.tls {
@@ -235,15 +235,14 @@ pub fn plan(
 }
 
 /// Where journals are shared. Replicas that shared these and not the conversations would know the runs of turns that they know nothing of.
-fn shared_journals(root: &Path, out: &Output) -> Result<Option<String>, CliError> {
-    let settings = settings::of_project(root, out)?;
-    if settings.journal.is_some() && settings.sessions_url_env.is_none() {
+fn shared_journals(config: &Config) -> Result<Option<Journals>, CliError> {
+    if config.journal.is_some() && config.sessions_url_env.is_none() {
         return Err(CliError::usage(
             "[journal] url_env: the runs would be shared, and the conversations that they belong to would not",
         )
         .hint("[sessions] url_env = \"NAME\" names the Postgres for these; it may be the same one (docs/scale.md)"));
     }
-    journals::place(root, out)
+    Ok(config.journal.clone())
 }
 
 /// Longer files hold no certificate and no key.

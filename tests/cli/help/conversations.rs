@@ -482,6 +482,74 @@ fn serve() {
 }
 
 #[test]
+fn worker() {
+    insta::assert_snapshot!(help("worker"), @r#"
+    Do what a Restate server hands out: turns that go on where a worker died
+
+    Usage: agentctl worker [OPTIONS] --restate <URL>
+
+    Options:
+          --restate <URL>
+              The admin address of the Restate server, where the worker says where it is
+
+          --listen <ADDRESS:PORT>
+              Where to listen for the Restate server; port 0 takes a free one
+
+              [default: 127.0.0.1:9080]
+
+          --url <URL>
+              Where the Restate server finds this worker, or the one name of several; default: where it
+              listens
+
+          --identity-key <KEY>
+              The public key of the one Restate server that may call; needed to listen to other machines
+
+          --may-approve
+              Who comes through Restate may approve what runs want to do
+
+          --ready-json
+              Print one line of JSON with the address to stdout when it is ready, for scripts
+
+          --model <MODEL>
+              The model of all agents: `offline`, or `provider::model`; default: from agentctl.toml,
+              else offline
+
+          --model-for <AGENT=MODEL>
+              The model of one agent
+
+          --record <FILE>
+              Keep what the models and tools are asked and answer in a new file, without secrets; with
+              --replay: the old answers to what is asked now
+
+          --replay <FILE>
+              Take the models' answers from such a file; what is asked otherwise than there fails
+
+          --max-cost <[AGENT=]USD>
+              US dollars, of the run or of one agent; a model whose price is unknown is then not asked
+
+          --max-tokens <[AGENT=]N>
+              Tokens, input and output together
+
+          --max-turns <[AGENT=]N>
+              Model calls in one step
+
+          --max-time <[AGENT=]TIME>
+              Seconds of work, or like 90s, 10m, 1h; waiting for you does not count
+
+    Examples:
+      agentctl worker --restate http://127.0.0.1:9070
+      agentctl worker --restate http://restate:9070 --listen 0.0.0.0:9080 --url http://workers:9080
+      --identity-key publickeyv1_…
+      curl localhost:8080/Session/front-door:c1/start --json '{"message": "Hello"}'
+
+    It needs a program with the feature `restate` and a Restate server (docs/restate.md). It serves the
+    packs that `agentctl serve` would.
+    SIGTERM: no new turns, those under way stop at a step and are handed to another worker, exit code
+    143.
+    "#);
+}
+
+#[test]
 fn packs_export() {
     insta::assert_snapshot!(help("packs export"), @"
     Write a pack of a main agent and agents that it calls as workflows of n8n

@@ -129,6 +129,7 @@ fn agentctl_itself() {
       chat           Talk with a pack; the conversation is kept and goes on tomorrow
       run            Run a flow of a pack once
       serve          Serve packs over HTTP: webhooks, chat, OpenAI clients, agents
+      worker         Do what a Restate server hands out: turns that go on where a worker died
       explain        Show what the offline planner makes of each word of a request; builds nothing
       resume         Go on with a run that was interrupted or waits for answers
       answer         Answer the questions of a waiting run, and go on with it

@@ -513,7 +513,7 @@ fn tools_calls_and_figures() {
           --role <ROLE>
               Only the tools that this role may use
 
-          --task <TASK>
+          --task <STEP-TASK>
               As for a step with this task (serve, execute): how much a tool helped in that one counts
               most
 

@@ -379,8 +379,9 @@ fn runs() {
       agentctl runs import run.jsonl
       agentctl runs import runs/
 
-    A run that is here already, the same, stays. One that carries your marks is yours here, too; any
-    other is shown, and nothing is done with it (agentctl runs adopt).
+    Of a folder the files are taken whose first line says that they are exported runs. A run that is
+    here already, the same, stays. One that carries your marks is yours here, too; any other is shown,
+    and nothing is done with it (agentctl runs adopt).
     ");
     insta::assert_snapshot!(help("runs verify"), @r"
     Check the hash chain of a journal, and whose it is (all runs when none is named)

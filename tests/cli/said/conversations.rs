@@ -271,6 +271,17 @@ fn tools_guard() {
     ");
 }
 
+#[cfg(not(feature = "restate"))]
+#[test]
+fn a_worker_that_was_not_built() {
+    insta::assert_snapshot!(Project::new().said("worker --restate http://127.0.0.1:9070"), @"
+    exit code 2
+    -- stderr --
+    error: this agentctl was built without workers of Restate
+    hint: cargo install --path . --features restate builds one that has them (docs/restate.md)
+    ");
+}
+
 #[test]
 fn what_would_be_served() {
     let project = Project::new();

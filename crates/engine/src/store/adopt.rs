@@ -3,7 +3,7 @@
 
 use super::{
     Event, Marks, StoreError,
-    journal::{keep_torn, line},
+    journal::{keep_torn, line, marked},
     line::Line,
     marks::{Foreign, Whose},
     read::{Loaded, bytes_of},
@@ -51,14 +51,7 @@ pub fn adopt(
     let kept = bytes.get(..whole).unwrap_or_default();
     for old in kept.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
         let old: Line = serde_json::from_slice(old).map_err(encode)?;
-        let mark = marks.mark(old.seq, &old.hash);
-        text.push_str(&line(
-            old.seq,
-            &old.at,
-            (&old.prev, &old.hash),
-            mark.as_deref(),
-            &old.event.to_string(),
-        ));
+        text.push_str(&marked(&old, marks));
     }
     let (seq, at) = (last + 1, at.to_string());
     let said = serde_json::to_string(event).map_err(encode)?;
@@ -66,8 +59,8 @@ pub fn adopt(
     let mark = marks.mark(seq, &new);
     text.push_str(&line(seq, &at, (hash, &new), mark.as_deref(), &said));
     // What was marked must be what was there, to the last value.
-    let marked = Loaded::judged(path, text.as_bytes(), marks)?;
-    if marked.foreign.is_some() || marked.head() != (seq, new.as_str()) {
+    let read = Loaded::judged(path, text.as_bytes(), marks)?;
+    if read.foreign.is_some() || read.head() != (seq, new.as_str()) {
         return Err(StoreError::Encode {
             what: "the marked journal",
             reason: "it does not read back as it was".to_owned(),

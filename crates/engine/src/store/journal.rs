@@ -3,7 +3,8 @@
 
 use super::{
     Event, Marks, Record, StoreError,
-    ledger::{Entry, Holding, LedgerError},
+    ledger::{Entry, Holding},
+    line::Line,
     read::{GENESIS, Loaded, Reading, Streamed, bytes_of, stream},
 };
 use crate::store::chain::chain;
@@ -213,13 +214,13 @@ impl Journal {
                 hash: record.hash.clone(),
                 line: line.trim_end().to_owned(),
             };
-            let appended = held.append(entry, durable);
-            appended.map_err(|e| self.no_more(e))?;
+            let appended = held.append(&[entry], durable);
+            appended.map_err(|e| self.failed(e))?;
         }
         // One write per record: a crash tears the last line at most.
         if let Err(e) = self.disk.write(&mut self.file, line.as_bytes(), &self.path) {
-            self.failed = true;
-            return Err(StoreError::io("append to", &self.path)(e));
+            let error = StoreError::io("append to", &self.path)(e);
+            return Err(self.failed(error));
         }
         self.seq = seq;
         self.hash = hash;
@@ -233,9 +234,13 @@ impl Journal {
         Ok(record)
     }
 
-    /// What became of the last write is not known, or it counts for nothing: none may follow it.
-    fn no_more(&mut self, error: LedgerError) -> StoreError {
+    /// What became of the last write is not known, or it counts for nothing: none may follow it, and where the run is held somebody has
+    /// to look after it.
+    fn failed(&mut self, error: impl Into<StoreError>) -> StoreError {
         self.failed = true;
+        if let Some(held) = &mut self.held {
+            held.fail();
+        }
         error.into()
     }
 
@@ -259,22 +264,21 @@ impl Journal {
         self.usable()?;
         if let Some(held) = &self.held {
             if !self.synced {
-                held.sync().map_err(|e| self.no_more(e))?;
+                held.append(&[], true).map_err(|e| self.failed(e))?;
                 self.synced = true;
             }
             return Ok(());
         }
         if !self.synced {
             if let Err(e) = self.disk.sync(&self.file, &self.path) {
-                self.failed = true;
-                return Err(StoreError::io("sync", &self.path)(e));
+                let error = StoreError::io("sync", &self.path)(e);
+                return Err(self.failed(error));
             }
             self.synced = true;
         }
         while let Some(dir) = self.unsynced_names.first() {
             if let Err(e) = files::sync_dir_on(self.disk.as_ref(), dir) {
-                self.failed = true;
-                return Err(e.into());
+                return Err(self.failed(e));
             }
             self.unsynced_names.remove(0);
         }
@@ -315,6 +319,18 @@ pub(super) fn keep_torn(
     let aside = path.with_file_name(name);
     write_atomic_on(disk, &aside, tail)?;
     Ok(Some(aside))
+}
+
+/// A line as it was, with a mark of these.
+pub(super) fn marked(old: &Line, marks: &Marks) -> String {
+    let mark = marks.mark(old.seq, &old.hash);
+    line(
+        old.seq,
+        &old.at,
+        (&old.prev, &old.hash),
+        mark.as_deref(),
+        &old.event.to_string(),
+    )
 }
 
 /// One line of the file. A reader that knows no marks passes over the key `mark`.

@@ -3,13 +3,12 @@
 //! whoever takes a run over fetches the rest. A run is written by one replica at a time: by whom says a lease, and that a late write of
 //! another is refused say the number and the hash of the line before it.
 
-use super::{Event, Marks, StoreError, line::Wanted};
+use super::{Event, Marks, line::Wanted};
 use fs2::FileExt as _;
 use std::fmt;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 #[derive(Debug, thiserror::Error)]
@@ -88,8 +87,8 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// How long a replica may be unheard of before another can take what it holds.
     fn lease(&self) -> Duration;
 
-    /// The runs that have a line, sorted.
-    fn runs(&self) -> Result<Vec<String>, LedgerError>;
+    /// The runs that have a line, sorted, with the last one of each.
+    fn runs(&self) -> Result<Vec<(String, Last)>, LedgerError>;
 
     /// The lines of a run that come after line `after`. Errors: [`LedgerError::Gone`].
     fn fetch(&self, run: &str, after: u64) -> Result<Fetched, LedgerError>;
@@ -124,14 +123,20 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// The names of what is kept of a run.
     fn names(&self, run: &str) -> Result<Vec<String>, LedgerError>;
 
-    /// Removes a run and what is kept of it, for good. Errors: [`LedgerError::Held`].
-    fn remove(&self, run: &str) -> Result<(), LedgerError>;
+    /// Removes a run and what is kept of it, for good. False: it is not there, or was removed before. Errors: [`LedgerError::Held`].
+    fn remove(&self, run: &str) -> Result<bool, LedgerError>;
 
     /// The runs that were removed.
     fn removed(&self) -> Result<Vec<String>, LedgerError>;
 
     /// The runs whose lease ran out and was never left: who held it died, or cannot reach the ledger.
     fn abandoned(&self) -> Result<Vec<String>, LedgerError>;
+
+    /// Asks whoever holds a run to end it, once. False: nobody holds it.
+    fn stop(&self, run: &str) -> Result<bool, LedgerError>;
+
+    /// The runs which are held here and that somebody asked to end since they were taken.
+    fn stops(&self) -> Result<Vec<String>, LedgerError>;
 }
 
 /// The name under which a snapshot of a run is kept.
@@ -147,7 +152,7 @@ pub(super) struct Holding {
     /// The run's file, locked: nobody else of this folder writes what is fetched into it meanwhile.
     file: Option<File>,
     /// A write failed: the run is not as whoever held it left it, and somebody has to look after it.
-    failed: AtomicBool,
+    failed: bool,
 }
 
 impl Holding {
@@ -156,7 +161,7 @@ impl Holding {
             lease: ledger.take(run, begins)?,
             ledger: Arc::clone(ledger),
             file: None,
-            failed: AtomicBool::new(false),
+            failed: false,
         })
     }
 
@@ -168,23 +173,14 @@ impl Holding {
         Ok(())
     }
 
-    pub fn append(&self, entry: Entry, durable: bool) -> Result<(), LedgerError> {
-        self.write(&[entry], durable)
+    /// As [`Ledger::append`].
+    pub fn append(&self, entries: &[Entry], durable: bool) -> Result<(), LedgerError> {
+        self.ledger.append(&self.lease, entries, durable)
     }
 
-    pub fn append_all(&self, entries: &[Entry]) -> Result<(), LedgerError> {
-        self.write(entries, true)
-    }
-
-    /// Makes what was appended last.
-    pub fn sync(&self) -> Result<(), LedgerError> {
-        self.write(&[], true)
-    }
-
-    fn write(&self, entries: &[Entry], durable: bool) -> Result<(), LedgerError> {
-        let written = self.ledger.append(&self.lease, entries, durable);
-        self.failed.fetch_or(written.is_err(), Ordering::Relaxed);
-        written
+    /// It is not left, so that whoever looks after abandoned runs finds it.
+    pub fn fail(&mut self) {
+        self.failed = true;
     }
 }
 
@@ -194,7 +190,7 @@ impl Drop for Holding {
         if let Some(file) = &self.file {
             let _ = file.unlock();
         }
-        match self.failed.load(Ordering::Relaxed) {
+        match self.failed {
             false => self.ledger.leave(&self.lease),
             true => self.ledger.abandon(&self.lease),
         }
@@ -202,8 +198,8 @@ impl Drop for Holding {
 }
 
 /// The last line of a journal so far.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Last {
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Deserialize)]
+pub struct Last {
     pub seq: u64,
     pub hash: String,
 }
@@ -234,14 +230,4 @@ pub(super) fn follow(last: &Last, line: &str) -> Result<Followed, String> {
         },
         snapshot,
     })
-}
-
-impl StoreError {
-    /// The ledger's answer, where this is one.
-    pub fn of_ledger(&self) -> Option<&LedgerError> {
-        match self {
-            StoreError::Ledger(error) => Some(error),
-            _ => None,
-        }
-    }
 }

@@ -54,7 +54,7 @@ pub use error::StoreError;
 pub use event::{Budgets, Event, LimitOverrides, Link, Means, Record, Shared, Side};
 pub use holder::Holder;
 pub use journal::Journal;
-pub use ledger::{Entry, Fetched, Lease, Ledger, LedgerError};
+pub use ledger::{Entry, Fetched, Last, Lease, Ledger, LedgerError};
 pub use lock::{Held, ProjectLock};
 pub use marks::{Foreign, Marks, Whose};
 pub use project::{MEMORY_IGNORED, Project, RunPaths};

@@ -293,7 +293,7 @@ impl Project {
         }
         let mut ids = self.run_ids()?;
         if let Some(ledger) = &self.ledger {
-            ids.extend(ledger.runs()?);
+            ids.extend(ledger.runs()?.into_iter().map(|(run, _)| run));
             ids.sort();
             ids.dedup();
         }

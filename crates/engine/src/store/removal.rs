@@ -8,12 +8,18 @@ const GOING: &str = ".pruned-";
 
 impl Project {
     /// Removes a run: where journals are shared for all who share them, and what lies of it in the project. Whoever calls it holds what
-    /// the run belongs to. False: there was nothing here.
+    /// the run belongs to. False: there was nothing of it, here or where journals are shared.
     pub fn remove_run(&self, run_id: &str) -> Result<bool, StoreError> {
-        if let Some(ledger) = self.ledger() {
-            ledger.remove(run_id)?;
-        }
-        self.remove_copy(run_id)
+        let was_shared = match self.ledger() {
+            Some(ledger) => ledger.remove(run_id)?,
+            None => false,
+        };
+        Ok(self.remove_copy(run_id)? | was_shared)
+    }
+
+    /// Removes what lies of a run in the project, and the files that it made. False: there was nothing.
+    pub(super) fn remove_here(&self, run_id: &str) -> Result<bool, StoreError> {
+        Ok(self.remove_run_files(run_id)? | self.remove_copy(run_id)?)
     }
 
     /// Removes what lies of a run in the project.

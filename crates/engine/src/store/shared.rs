@@ -31,10 +31,10 @@ pub enum Copied {
 impl Project {
     /// Makes the journal of a new run, held where journals are shared.
     pub fn begin_run(&self, run_id: &str) -> Result<Journal, StoreError> {
-        let held = match self.ledger() {
-            Some(ledger) => Some(Holding::take(ledger, run_id, true)?),
-            None => None,
-        };
+        let held = self
+            .ledger()
+            .map(|ledger| Holding::take(ledger, run_id, true))
+            .transpose()?;
         let path = self.run(run_id)?.journal();
         let journal = Journal::create_on(self.disk().clone(), &path)?;
         let journal = journal.marked(self.marks(run_id));
@@ -94,8 +94,7 @@ impl Project {
         let mut fetched = match ledger.fetch(run_id, after) {
             Err(LedgerError::Gone { .. }) => {
                 drop(copy);
-                self.remove_run_files(run_id)?;
-                self.remove_copy(run_id)?;
+                self.remove_here(run_id)?;
                 return Ok(Copied::Removed);
             }
             other => other?,
@@ -123,7 +122,10 @@ impl Project {
         let Some(ledger) = self.ledger() else {
             return Ok(());
         };
-        for run in ledger.runs()? {
+        for (run, last) in ledger.runs()? {
+            if self.has_all(&run, &last)? {
+                continue;
+            }
             match self.fetch_run(&run) {
                 // It is told by whoever reads it; the others are fetched all the same.
                 Err(error) if !error.is_of_one_journal() => return Err(error),
@@ -131,6 +133,17 @@ impl Project {
             }
         }
         Ok(())
+    }
+
+    /// Whether the folder's file ends with this line, so that nothing is to be fetched. False: that is to be looked at.
+    fn has_all(&self, run_id: &str, last: &Last) -> Result<bool, StoreError> {
+        let path = self.run(run_id)?.journal();
+        let Ok(Opened::File(mut file)) = open_own(&path) else {
+            return Ok(false);
+        };
+        let (line, _) = last_line(&mut file).map_err(StoreError::io("read", &path))?;
+        let ends = line.and_then(|line| last_of(&path, &line).ok());
+        Ok(ends.as_ref() == Some(last))
     }
 
     fn copy_on(
@@ -232,18 +245,20 @@ impl Project {
         Ok(())
     }
 
-    /// Removes what this folder has of runs that were removed elsewhere; gives these back.
-    pub fn remove_what_is_gone(&self) -> Result<Vec<String>, StoreError> {
+    /// Removes what this folder has of runs that were removed elsewhere; gives these back, and what could not be removed and why.
+    pub fn remove_what_is_gone(&self) -> Result<(Vec<String>, Vec<StoreError>), StoreError> {
+        let (mut removed, mut left) = (Vec::new(), Vec::new());
         let Some(ledger) = self.ledger() else {
-            return Ok(Vec::new());
+            return Ok((removed, left));
         };
-        let mut removed = Vec::new();
         for run in ledger.removed()? {
-            if self.remove_run_files(&run)? | self.remove_copy(&run)? {
-                removed.push(run);
+            match self.remove_here(&run) {
+                Ok(true) => removed.push(run),
+                Ok(false) => {}
+                Err(error) => left.push(error),
             }
         }
-        Ok(removed)
+        Ok((removed, left))
     }
 }
 
@@ -317,23 +332,15 @@ fn new_file(path: &Path) -> Result<Option<File>, StoreError> {
 }
 
 fn last_of(path: &Path, line: &str) -> Result<Last, StoreError> {
-    #[derive(serde::Deserialize)]
-    struct Head {
-        seq: u64,
-        hash: String,
-    }
-    let head: Head = serde_json::from_str(line)
+    let last: Last = serde_json::from_str(line)
         .map_err(|e| super::read::broken(path, 0, format!("its last line is no record: {e}")))?;
-    match head.seq {
+    match last.seq {
         0 => Err(super::read::broken(
             path,
             0,
             "records count from 1".to_owned(),
         )),
-        seq => Ok(Last {
-            seq,
-            hash: head.hash,
-        }),
+        _ => Ok(last),
     }
 }
 

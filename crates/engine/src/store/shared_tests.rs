@@ -98,14 +98,14 @@ fn a_run_is_held_by_one_until_it_is_left() {
     for project in [&replicas.one, &replicas.two] {
         let refused = open(project).unwrap_err();
         assert!(
-            matches!(refused.of_ledger(), Some(LedgerError::Held { .. })),
+            matches!(refused, StoreError::Ledger(LedgerError::Held { .. })),
             "{refused}"
         );
         assert!(project.held_by(RUN).unwrap().is_some());
     }
     let twice = replicas.two.begin_run(RUN).unwrap_err();
     assert!(
-        matches!(twice.of_ledger(), Some(LedgerError::Exists { .. })),
+        matches!(twice, StoreError::Ledger(LedgerError::Exists { .. })),
         "{twice}"
     );
     // Who reads meanwhile sees what is there.
@@ -126,7 +126,7 @@ fn who_lost_the_lease_writes_nothing_any_more_and_its_copy_is_the_others_beginni
     // Also before the other has written anything.
     let lost = write(&mut late, step(1)).unwrap_err();
     assert!(
-        matches!(lost.of_ledger(), Some(LedgerError::Lost { .. })),
+        matches!(lost, StoreError::Ledger(LedgerError::Lost { .. })),
         "{lost}"
     );
     write(&mut journal, step(2)).unwrap();
@@ -150,7 +150,7 @@ fn a_ledger_that_is_away_ends_the_writing_and_nothing_is_in_the_file_alone() {
     replicas.ledger.set_away(true);
     let away = write(&mut journal, step(1)).unwrap_err();
     assert!(
-        matches!(away.of_ledger(), Some(LedgerError::Away { .. })),
+        matches!(away, StoreError::Ledger(LedgerError::Away { .. })),
         "{away}"
     );
     replicas.ledger.set_away(false);
@@ -186,7 +186,7 @@ fn a_copy_that_was_cut_or_torn_is_made_whole_and_one_that_says_otherwise_is_refu
     write(&mut journal, step(99)).unwrap();
     let split = open(&replicas.two).unwrap_err();
     assert!(
-        matches!(split.of_ledger(), Some(LedgerError::Split { .. })),
+        matches!(split, StoreError::Ledger(LedgerError::Split { .. })),
         "{split}"
     );
     assert!(replicas.two.read_run(RUN).is_err());
@@ -219,7 +219,7 @@ fn a_line_that_does_not_follow_is_not_fetched() {
     replicas.ledger.forge(RUN, 4, &line);
     let damaged = replicas.two.read_run(RUN).unwrap_err();
     assert!(
-        matches!(damaged.of_ledger(), Some(LedgerError::Damaged { .. })),
+        matches!(damaged, StoreError::Ledger(LedgerError::Damaged { .. })),
         "{damaged}"
     );
 }
@@ -272,6 +272,35 @@ fn snapshots_and_files_of_a_run_come_with_it() {
     assert!(replicas.two.is_link_mark(&made, 9, &mark));
 }
 
+/// Takes no line after the first.
+#[derive(Debug, Default)]
+struct Full(std::sync::atomic::AtomicBool);
+
+impl agentctl_host::files::Disk for Full {
+    fn write(&self, file: &mut fs::File, bytes: &[u8], _: &Path) -> std::io::Result<()> {
+        use std::io::Write as _;
+        match self.0.swap(true, std::sync::atomic::Ordering::Relaxed) {
+            false => file.write_all(bytes),
+            true => Err(std::io::ErrorKind::StorageFull.into()),
+        }
+    }
+}
+
+#[test]
+fn a_run_whose_folder_took_no_more_is_found_as_abandoned() {
+    let replicas = replicas();
+    let full = Project::on(Arc::new(Full::default()), replicas.one.root());
+    let full = full.with_ledger(Arc::clone(&replicas.ledger) as Arc<dyn Ledger>);
+    let mut journal = full.begin_run(RUN).unwrap();
+    write(&mut journal, begun()).unwrap();
+    assert!(write(&mut journal, step(1)).is_err());
+    drop(journal);
+    replicas.ledger.run_out(RUN);
+    assert_eq!(replicas.ledger.abandoned().unwrap(), [RUN]);
+    // The line that the folder could not take is there for whoever goes on.
+    assert_eq!(replicas.two.read_run(RUN).unwrap().head().0, 2);
+}
+
 #[test]
 fn what_is_removed_is_removed_for_all() {
     let replicas = replicas();
@@ -284,10 +313,54 @@ fn what_is_removed_is_removed_for_all() {
     assert!(replicas.ledger.lines(RUN).is_empty());
     let there = |project: &Project| Path::exists(project.run(RUN).unwrap().dir());
     assert!(!there(&replicas.one) && there(&replicas.two));
-    assert_eq!(replicas.two.remove_what_is_gone().unwrap(), [RUN]);
+    assert_eq!(replicas.two.remove_what_is_gone().unwrap().0, [RUN]);
     assert!(!there(&replicas.two));
     assert!(open(&replicas.two).is_err());
     assert!(replicas.two.begin_run(RUN).is_err());
+    assert!(!replicas.one.remove_run(RUN).unwrap());
+}
+
+#[test]
+fn a_run_that_only_the_ledger_has_is_removed_too_and_that_is_told() {
+    let replicas = replicas();
+    written(&replicas);
+    assert!(!Path::exists(replicas.two.run(RUN).unwrap().dir()));
+    assert!(replicas.two.remove_run(RUN).unwrap());
+}
+
+#[test]
+#[cfg(unix)]
+fn what_cannot_be_removed_here_is_told_and_the_rest_is_removed() {
+    let replicas = replicas();
+    let later = "20260101-000001-shared";
+    written(&replicas);
+    let mut journal = replicas.one.begin_run(later).unwrap();
+    write(&mut journal, journals::begun(later)).unwrap();
+    drop(journal);
+    for run in [RUN, later] {
+        replicas.two.fetch_run(run).unwrap();
+        assert!(replicas.one.remove_run(run).unwrap());
+    }
+    let dir = replicas.two.run(RUN).unwrap().dir().to_owned();
+    fs::remove_dir_all(&dir).unwrap();
+    std::os::unix::fs::symlink("/nowhere", &dir).unwrap();
+    let (removed, left) = replicas.two.remove_what_is_gone().unwrap();
+    assert_eq!(removed, [later]);
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn only_runs_of_which_something_is_missing_are_fetched() {
+    let replicas = replicas();
+    written(&replicas);
+    replicas.two.fetch_all().unwrap();
+    let asked = replicas.ledger.fetches();
+    replicas.two.fetch_all().unwrap();
+    assert_eq!(replicas.ledger.fetches(), asked);
+    write(&mut open(&replicas.one).unwrap(), step(7)).unwrap();
+    replicas.two.fetch_all().unwrap();
+    assert!(replicas.ledger.fetches() > asked);
+    assert_eq!(journal_of(&replicas.two), journal_of(&replicas.one));
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::{
     Entry, Foreign, Loaded, Marks, Project, RunFile, StoreError,
-    journal::line,
+    journal::marked,
     ledger::{Holding, snapshot_name},
     line::Line,
 };
@@ -67,6 +67,17 @@ struct Given {
     kept: Vec<(String, Vec<u8>)>,
 }
 
+/// The file of a snapshot that is kept under this name.
+fn snapshot_of(name: &str) -> Option<String> {
+    let file = Path::new(name.strip_prefix(&snapshot_name(""))?);
+    (file.file_name() == Some(file.as_os_str())).then(|| file.to_string_lossy().into_owned())
+}
+
+/// The file that this run made for its user and that is kept under this name.
+fn file_of(run_id: &str, name: &str) -> Option<RunFile> {
+    RunFile::at(name).filter(|file| file.run() == run_id)
+}
+
 fn wrong(path: &Path, line: usize, why: impl std::fmt::Display) -> StoreError {
     let line = u64::try_from(line).unwrap_or(u64::MAX);
     super::read::broken(path, line, format!("it is no exported run: {why}"))
@@ -127,17 +138,7 @@ impl Given {
         for (number, text) in (2..).zip(self.journal.split_inclusive(|b| *b == b'\n')) {
             let old: Line = serde_json::from_slice(text).map_err(|e| wrong(path, number, e))?;
             let text = match own {
-                true => {
-                    let mark = here.mark(old.seq, &old.hash);
-                    let event = old.event.to_string();
-                    line(
-                        old.seq,
-                        &old.at,
-                        (&old.prev, &old.hash),
-                        mark.as_deref(),
-                        &event,
-                    )
-                }
+                true => marked(&old, &here),
                 false => String::from_utf8_lossy(text).into_owned(),
             };
             bytes.extend_from_slice(text.as_bytes());
@@ -233,7 +234,7 @@ impl Project {
         };
         Ok(names
             .iter()
-            .filter_map(|place| RunFile::at(place))
+            .filter_map(|place| file_of(run_id, place))
             .collect())
     }
 
@@ -270,7 +271,9 @@ impl Project {
             Some(ledger) => {
                 let held = Holding::take(ledger, &given.run, true)?;
                 for (name, bytes) in &given.kept {
-                    ledger.keep(&given.run, name, bytes)?;
+                    if snapshot_of(name).is_some() || file_of(&given.run, name).is_some() {
+                        ledger.keep(&given.run, name, bytes)?;
+                    }
                 }
                 Some(held)
             }
@@ -278,7 +281,7 @@ impl Project {
         };
         self.put_kept(&given)?;
         if let Some(held) = &held {
-            held.append_all(&entries)?;
+            held.append(&entries, true)?;
         }
         // The last of all: what has a journal is whole.
         write_atomic_on(self.disk().as_ref(), &paths.journal(), &bytes)?;
@@ -290,13 +293,10 @@ impl Project {
         let snapshots = self.run(&given.run)?.snapshots();
         let files = Files::open(self.root())?;
         for (name, bytes) in &given.kept {
-            let snapshot = name.strip_prefix(&snapshot_name("")).map(Path::new);
-            if let Some(file) = snapshot
-                && file.file_name() == Some(file.as_os_str())
-            {
+            if let Some(file) = snapshot_of(name) {
                 write_atomic_on(self.disk().as_ref(), &snapshots.join(file), bytes)?;
             }
-            if let Some(file) = RunFile::at(name).filter(|file| file.run() == given.run) {
+            if let Some(file) = file_of(&given.run, name) {
                 files.write(Path::new(&file.place()), bytes, Existing::Replace)?;
             }
         }

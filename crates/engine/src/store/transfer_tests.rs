@@ -149,3 +149,19 @@ fn another_users_run_stays_another_users_and_a_changed_file_is_refused() {
         assert!(!fresh.run(RUN).unwrap().journal().exists());
     }
 }
+
+#[test]
+fn a_file_that_names_what_is_no_part_of_its_run_brings_nothing_of_it() {
+    let dirs = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let from = project(dirs[0].path(), 7);
+    written(&from);
+    let mut text = from.export_run(RUN).unwrap().text;
+    let other = RunFile::of("20260101-000000-other", "b.pdf").unwrap();
+    text += &format!("{{\"kept\":\"{}\",\"base64\":\"QQ==\"}}\n", other.place());
+    let ledger: Arc<dyn Ledger> = Arc::new(MemoryLedger::default());
+    let to = project(dirs[1].path(), 7).with_ledger(Arc::clone(&ledger));
+    to.import_run(Path::new("f"), &text).unwrap();
+    assert!(!to.root().join(other.place()).exists());
+    let names = ledger.names(RUN).unwrap();
+    assert_eq!(names.len(), 2, "{names:?}");
+}

@@ -1,6 +1,6 @@
 //! A ledger in memory: what replicas share, without a network. Leases run out when a test says so, and it can be away.
 
-use crate::store::{Entry, Fetched, Lease, Ledger, LedgerError};
+use crate::store::{Entry, Fetched, Last, Lease, Ledger, LedgerError};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,6 +16,8 @@ pub struct MemoryLedger {
 #[derive(Debug, Default)]
 struct State {
     away: bool,
+    /// How often lines were asked for.
+    fetches: usize,
     runs: BTreeMap<String, Run>,
 }
 
@@ -26,6 +28,8 @@ struct Run {
     held: bool,
     over: bool,
     gone: bool,
+    /// The lease that was asked to end.
+    stop: Option<i64>,
     kept: BTreeMap<String, Vec<u8>>,
 }
 
@@ -47,6 +51,10 @@ impl MemoryLedger {
 
     pub fn set_away(&self, away: bool) {
         self.state().away = away;
+    }
+
+    pub fn fetches(&self) -> usize {
+        self.state().fetches
     }
 
     /// The lease of a run runs out.
@@ -95,14 +103,22 @@ impl Ledger for MemoryLedger {
         Duration::from_secs(1)
     }
 
-    fn runs(&self) -> Result<Vec<String>, LedgerError> {
+    fn runs(&self) -> Result<Vec<(String, Last)>, LedgerError> {
         let state = self.reached()?;
-        let runs = state.runs.iter().filter(|(_, run)| !run.lines.is_empty());
-        Ok(runs.map(|(id, _)| id.clone()).collect())
+        let runs = state.runs.iter().filter_map(|(id, run)| {
+            let (hash, _) = run.lines.last()?;
+            let last = Last {
+                seq: run.lines.len() as u64,
+                hash: hash.clone(),
+            };
+            Some((id.clone(), last))
+        });
+        Ok(runs.collect())
     }
 
     fn fetch(&self, run: &str, after: u64) -> Result<Fetched, LedgerError> {
-        let state = self.reached()?;
+        let mut state = self.reached()?;
+        state.fetches += 1;
         let Some(found) = state.runs.get(run) else {
             return Ok(Fetched::default());
         };
@@ -207,19 +223,20 @@ impl Ledger for MemoryLedger {
             .collect())
     }
 
-    fn remove(&self, run: &str) -> Result<(), LedgerError> {
+    fn remove(&self, run: &str) -> Result<bool, LedgerError> {
         let mut state = self.reached()?;
-        if let Some(found) = state.runs.get_mut(run) {
-            if found.is_held() {
-                return Err(found.held_by(run));
-            }
-            *found = Run {
-                gone: true,
-                fence: found.fence + 1,
-                ..Run::default()
-            };
+        let Some(found) = state.runs.get_mut(run).filter(|found| !found.gone) else {
+            return Ok(false);
+        };
+        if found.is_held() {
+            return Err(found.held_by(run));
         }
-        Ok(())
+        *found = Run {
+            gone: true,
+            fence: found.fence + 1,
+            ..Run::default()
+        };
+        Ok(true)
     }
 
     fn removed(&self) -> Result<Vec<String>, LedgerError> {
@@ -232,5 +249,23 @@ impl Ledger for MemoryLedger {
         let state = self.reached()?;
         let over = state.runs.iter().filter(|(_, run)| run.held && run.over);
         Ok(over.map(|(id, _)| id.clone()).collect())
+    }
+
+    fn stop(&self, run: &str) -> Result<bool, LedgerError> {
+        let mut state = self.reached()?;
+        let Some(found) = state.runs.get_mut(run).filter(|found| found.is_held()) else {
+            return Ok(false);
+        };
+        found.stop = Some(found.fence);
+        Ok(true)
+    }
+
+    fn stops(&self) -> Result<Vec<String>, LedgerError> {
+        let state = self.reached()?;
+        let asked = state
+            .runs
+            .iter()
+            .filter(|(_, run)| run.is_held() && run.stop == Some(run.fence));
+        Ok(asked.map(|(id, _)| id.clone()).collect())
     }
 }

@@ -30,6 +30,9 @@ pub struct BackendError {
     /// The fault is this machine's, not that of what it wanted to reach: its disk, its file handles.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub machine: bool,
+    /// It answers, and this one thing is not for who asks: a key without the right to it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub forbidden: bool,
 }
 
 impl BackendError {
@@ -39,6 +42,7 @@ impl BackendError {
             message: message.into(),
             hint: None,
             machine: false,
+            forbidden: false,
         }
     }
     pub fn not_found(message: impl Into<String>) -> Self {
@@ -46,6 +50,10 @@ impl BackendError {
     }
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(BackendErrorKind::Unavailable, message)
+    }
+    /// Whether what was asked for besides stays unknown, and all else can go on: it was not given, and what gives it answers.
+    pub fn is_of_this_alone(&self) -> bool {
+        self.forbidden || self.kind != BackendErrorKind::Unavailable
     }
     /// Nothing can be read or written here.
     pub fn of_machine(message: impl Into<String>) -> Self {

@@ -92,6 +92,27 @@ async fn nothing_is_asked_of_what_was_there_and_what_was_done_goes_from_the_note
 }
 
 #[tokio::test]
+async fn a_note_that_somebody_wrote_in_is_theirs_and_nothing_is_written() {
+    let (mut b, backend) = live();
+    let mut old = chain("Old", 2);
+    let sticky = &mut old.nodes[1];
+    sticky.set("type", json!("n8n-nodes-base.stickyNote"));
+    sticky.set("name", json!("To do (agentctl)"));
+    sticky.set("parameters", json!({"content": "## To do\nAnn: call Bob"}));
+    backend.put("old", old, false);
+    b.ok("writer", "get_workflow", json!({"workflow_id": "old"}))
+        .await;
+    let said = note(&mut b, "old", json!(["fill in the channel"])).await;
+    assert_eq!(said["changed"], false, "{said}");
+    assert!(said["why"].as_str().unwrap().contains("theirs"), "{said}");
+    let wrote = backend
+        .wire()
+        .iter()
+        .any(|call| call.starts_with("note_todo"));
+    assert!(!wrote);
+}
+
+#[tokio::test]
 async fn who_is_not_granted_it_notes_nothing() {
     let (mut b, backend) = live();
     backend.put("old", chain("Old", 2), false);

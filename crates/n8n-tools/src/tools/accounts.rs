@@ -4,7 +4,7 @@
 
 use super::memory::memory;
 use super::n8n::N8n;
-use crate::backend::{BackendErrorKind, CredentialHead};
+use crate::backend::CredentialHead;
 use crate::guards;
 use agentctl_base::question::{Proposal, Question, QuestionOption};
 use agentctl_engine::guards::{GuardState, approval_hash};
@@ -67,11 +67,9 @@ impl N8n {
         }
         let list = match self.backend.credentials().await {
             Ok(list) => list,
-            Err(error) if error.kind == BackendErrorKind::Unavailable => {
-                return Err(self.unavailable(error));
-            }
             // For example a key that may not list them: then the user connects them, as without a list.
-            Err(_) => return Ok(Attached::default()),
+            Err(error) if error.is_of_this_alone() => return Ok(Attached::default()),
+            Err(error) => return Err(self.unavailable(error)),
         };
         // A node that goes where its address says is asked for by itself, with the address.
         let mut groups: BTreeMap<(&str, Option<&str>), Vec<String>> = BTreeMap::new();

@@ -3,7 +3,7 @@
 
 use super::n8n::{N8n, mark};
 use crate::arguments::{arguments, workflow_id};
-use crate::backend::Stored;
+use crate::backend::{BackendError, Stored};
 use crate::capability as can;
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
@@ -12,7 +12,7 @@ use agentctl_engine::toolset::{
     Act, Change, Cx, Fault, Head, Keep, Outcome, Performed, Plan, Planning, Touches,
 };
 use agentctl_n8n::needs::all_needs;
-use agentctl_n8n::todo_note::Item;
+use agentctl_n8n::todo_note::{self, Item};
 use agentctl_n8n::{Node, Workflow};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -50,8 +50,12 @@ impl Change for On<N8n, NoteTodo> {
                 Err(outcome) => return Ok(Err(outcome)),
             };
             let todo = n8n.still_to_do(cx, &at, &self.args.todo)?;
+            let mut same = json!({"todo": todo.len(), "changed": false});
+            if at.workflow.node_by_name(todo_note::NAME).is_some() {
+                same["why"] = "somebody wrote in the note, so it is theirs and stays".into();
+                return Ok(Err(Outcome::Ok(same)));
+            }
             if todo == at.todo {
-                let same = json!({"todo": todo.len(), "changed": false});
                 return Ok(Err(Outcome::Ok(same)));
             }
             Ok(Ok(Plan::unguarded(Box::new(Note {
@@ -85,9 +89,20 @@ impl Act for Note {
                 return (refused, None);
             }
             let backend = &self.n8n.backend;
-            let noted = backend.note_todo(&self.at.id, &self.todo, &self.new_id);
             let said = json!({"todo": self.todo.len(), "changed": true});
-            (noted.await.map(|()| Outcome::Ok(said)), None)
+            let noted = async {
+                backend
+                    .note_todo(&self.at.id, &self.todo, &self.new_id)
+                    .await?;
+                let now = backend.get(&self.at.id).await?.todo;
+                match todo_note::written(&now) == todo_note::written(&self.todo) {
+                    true => Ok(Outcome::Ok(said)),
+                    false => Err(BackendError::rejected(
+                        "the note was written, and n8n does not hold it as it was meant",
+                    )),
+                }
+            };
+            (noted.await, None)
         })
     }
 }

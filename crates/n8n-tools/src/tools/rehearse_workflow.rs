@@ -438,13 +438,11 @@ impl N8n {
                     .map(|c| (c.credential_type, c.id))
                     .collect(),
             )),
-            Err(error) if error.kind == BackendErrorKind::Unavailable => {
-                Err(self.unavailable(error))
-            }
-            Err(error) => {
+            Err(error) if error.is_of_this_alone() => {
                 notes.push(format!("which credentials there are is not known: {error}"));
                 Ok(None)
             }
+            Err(error) => Err(self.unavailable(error)),
         }
     }
 }

@@ -42,9 +42,13 @@ impl N8n {
     async fn validate(&self, cx: &mut Cx<'_>, validate: &ValidateWorkflow) -> Answer {
         let stored = self.stored(&validate.workflow_id).await?;
         let mut findings = self.findings(&stored.workflow);
-        let there = there(self.backend.as_ref(), &[&stored.workflow], self.catalog).await?;
+        let (there, not_told) =
+            there(self.backend.as_ref(), &[&stored.workflow], self.catalog).await?;
         findings.extend(there.findings(&stored.id.0, &stored.workflow, self.catalog));
         let mut content = head(&stored);
+        if !not_told.is_empty() {
+            content.insert("notes".into(), json!(not_told));
+        }
         let last = memory(cx.guards).last_validation(&stored.id.0).cloned();
         let many = too_many(&findings);
         let before = match many || last.as_ref().is_some_and(|last| last.without_known) {

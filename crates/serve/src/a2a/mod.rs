@@ -21,11 +21,12 @@ pub use feed::{Feed, Standing};
 use crate::answer::Answer;
 use crate::ask::Ask;
 use crate::clients::May;
+use crate::ending;
 use crate::problem::Problem;
 use crate::runs::{self, Found};
 use crate::server::{ServedPack, Server};
 use agentctl_a2a::{CARD_PATH, Fault, Kind, VERSION, VERSION_HEADER, v0_3};
-use agentctl_engine::run::{Cancel, Cause};
+use agentctl_engine::run::Cancel;
 use agentctl_turns as turns;
 use hyper::Method;
 use hyper::body::Incoming;
@@ -266,12 +267,8 @@ async fn is_over(server: &Server, found: &Found) -> Result<bool, Refused> {
 
 /// Ends a run, and waits until it is at its end.
 async fn end(server: &Arc<Server>, ask: &Ask, found: &Found) -> Result<(), Refused> {
-    if let Some(cancel) = server.live.cancel(&found.run) {
-        cancel.request(Cause::Interrupt);
-        // Its sender goes with the turn.
-        while let Some(mut live) = server.live.of(&found.run) {
-            while live.changed().await.is_ok() {}
-        }
+    if ending::ask(server, found).await? {
+        ending::wait(server, found).await?;
         if is_over(server, found).await? {
             return Ok(());
         }

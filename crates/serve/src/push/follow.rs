@@ -4,9 +4,13 @@
 use super::{Form, Outbox, Target, send};
 use crate::a2a::{Feed, Standing, answer_of};
 use crate::following::Following;
+use crate::problem::Problem;
 use crate::runs::Found;
 use crate::server::Server;
+use agentctl_engine::run::RunError;
 use agentctl_sessions::Push;
+use agentctl_turns::TurnError;
+use hyper::StatusCode;
 use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
@@ -26,8 +30,13 @@ fn pause(tries: i64) -> Duration {
     seconds.map_or(LONGEST, Duration::from_secs).min(LONGEST)
 }
 
-/// It is not followed any longer.
-struct Over;
+/// Why it is not followed any longer.
+enum Over {
+    /// For good.
+    Done,
+    /// What it needs cannot be reached now: it is followed again later, from what was told last.
+    Away(String),
+}
 
 pub struct Follower {
     server: Arc<Server>,
@@ -55,28 +64,41 @@ impl Follower {
     }
 
     pub async fn follow(mut self) {
+        let mut said = String::new();
+        while let Over::Away(why) = self.follow_on().await {
+            if said != why {
+                self.note("waits", &why);
+                said = why;
+            }
+            tokio::time::sleep(QUIET).await;
+        }
+    }
+
+    async fn follow_on(&mut self) -> Over {
+        match self.tell_all().await {
+            Ok(()) => Over::Done,
+            Err(over) => over,
+        }
+    }
+
+    /// Tells what comes, from what was told last on.
+    async fn tell_all(&mut self) -> Result<(), Over> {
         let Some(mut following) = Following::new(&self.server, &self.found) else {
-            return;
+            return Ok(());
         };
         let mut feed = Feed::new(&self.server, self.found.clone());
         loop {
             let (records, read) = following.more().await;
             for record in &records {
-                let event = match feed.record(record).await {
-                    Ok(event) => event,
-                    Err(problem) => return self.note("broken off", &problem.detail),
-                };
+                let event = feed.record(record).await.map_err(|p| self.broken(&p))?;
                 let is_new = i64::try_from(record.seq).is_ok_and(|seq| seq > self.push.told);
-                if let Some(event) = event.filter(|_| is_new && self.target.form == Form::Events)
-                    && self.tell(&[event], record.seq, false).await.is_err()
-                {
-                    return;
+                if let Some(event) = event.filter(|_| is_new && self.target.form == Form::Events) {
+                    self.tell(&[event], record.seq, false).await?;
                 }
             }
-            match self.standing(&mut feed).await {
-                Ok(true) => continue,
-                Ok(false) if read.is_ok() => {}
-                _ => return,
+            read.map_err(|error| self.broken(&TurnError::from(RunError::from(error)).into()))?;
+            if self.standing(&mut feed).await? {
+                continue;
             }
             // What comes is told, and the journal is looked at now and then all the same: another process may write it.
             let _ = tokio::time::timeout(QUIET, self.grows(&mut following)).await;
@@ -102,10 +124,7 @@ impl Follower {
             Ok(Standing::Goes) => return Ok(false),
             Ok(Standing::More) => return Ok(true),
             Ok(Standing::Rests(seen)) => seen,
-            Err(problem) => {
-                self.note("broken off", &problem.detail);
-                return Err(Over);
-            }
+            Err(problem) => return Err(self.broken(&problem)),
         };
         let (at, ends) = (feed.read_to(), seen.is_over());
         let events = match &self.target.form {
@@ -121,23 +140,28 @@ impl Follower {
     /// Tells these in their order, and notes that all up to the record `at` is told.
     async fn tell(&mut self, events: &[impl Serialize], at: u64, ends: bool) -> Result<(), Over> {
         for event in events {
-            let body = serde_json::to_string(event).map_err(|_| Over)?;
+            let body = serde_json::to_string(event).map_err(|_| Over::Done)?;
             let body = self.server.paths.shortened(&body).unwrap_or(body);
             self.deliver(body).await?;
         }
-        self.push.told = i64::try_from(at).map_err(|_| Over)?;
+        self.push.told = i64::try_from(at).map_err(|_| Over::Done)?;
         self.push.ended = ends;
         self.keep().await?;
         match ends {
             false => Ok(()),
-            true => Err(Over),
+            true => Err(Over::Done),
         }
     }
 
     async fn deliver(&mut self, body: String) -> Result<(), Over> {
         loop {
             let sent = {
-                let _place = self.outbox.sending.acquire().await.map_err(|_| Over)?;
+                let _place = self
+                    .outbox
+                    .sending
+                    .acquire()
+                    .await
+                    .map_err(|_| Over::Done)?;
                 send::post(&self.outbox, &self.target, body.clone()).await
             };
             let Err(why) = sent else {
@@ -149,7 +173,7 @@ impl Follower {
             self.keep().await?;
             if self.push.ended {
                 self.note("given up", &why);
-                return Err(Over);
+                return Err(Over::Done);
             }
             tokio::time::sleep(pause(self.push.tries)).await;
         }
@@ -160,12 +184,18 @@ impl Follower {
         match self.server.sessions.told_push(&self.push).await {
             Ok(true) => Ok(()),
             // Its client wants no more of it, or the conversation was erased.
-            Ok(false) => Err(Over),
-            Err(error) => {
-                self.note("broken off", &error.to_string());
-                Err(Over)
-            }
+            Ok(false) => Err(Over::Done),
+            Err(error) => Err(self.broken(&error.into())),
         }
+    }
+
+    /// What became of it by this problem, which is told where it is for good.
+    fn broken(&self, problem: &Problem) -> Over {
+        if problem.status == StatusCode::SERVICE_UNAVAILABLE {
+            return Over::Away(problem.detail.clone());
+        }
+        self.note("broken off", &problem.detail);
+        Over::Done
     }
 
     /// A line of the log; of the address it names the host alone.

@@ -108,7 +108,7 @@ pub fn start(body: Value, kind: Kind) -> Result<Work, Problem> {
         ..Submit::default()
     };
     Ok(Work::Start {
-        submit,
+        submit: Box::new(submit),
         only: kind == Kind::Run,
     })
 }

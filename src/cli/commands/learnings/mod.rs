@@ -104,7 +104,7 @@ pub enum LearningsCommand {
 
 pub fn learnings(root: &Path, command: &LearningsCommand, out: &Output) -> Result<Exit, CliError> {
     use LearningsCommand as C;
-    let project = project::open(root, out)?;
+    let project = project::open_here(root)?;
     let learnings = Learnings::new(project.root());
     match command {
         C::Add(args) => add::add(&learnings, args, out),

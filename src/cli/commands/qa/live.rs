@@ -55,12 +55,15 @@ pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source
                     held.iter().map(|stored| &stored.workflow).collect();
                 there(backend, &workflows, catalog).await
             }
-            Err(_) => Ok(There::default()),
+            Err(_) => Ok((There::default(), Vec::new())),
         };
         backend.close().await;
         held.and_then(|held| Ok((held, there?)))
     })?;
-    let (held, there) = held.map_err(unavailable)?;
+    let (held, (there, not_told)) = held.map_err(unavailable)?;
+    for note in &not_told {
+        out.note(note);
+    }
     let source = |stored: &Stored| Source {
         found: there.findings(&stored.id.0, &stored.workflow, catalog),
         ..Source::held(

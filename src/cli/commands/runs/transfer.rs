@@ -4,16 +4,20 @@ use super::not_yours;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
-use crate::cli::{project, session};
+use crate::cli::{project, session, settings};
 use agentctl_base::counted::counted;
 use agentctl_engine::store::{Imported, Project};
-use agentctl_host::files::{read_given_text, write_atomic};
+use agentctl_host::files::{Opened, open_own, read_given_text, write_atomic};
 use clap::Args;
 use serde_json::json;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// How an exported run's file ends.
 const ENDING: &str = "run.jsonl";
+/// A key of the first line, and no line is longer in which it is looked for.
+const EXPORTED: &str = "\"agentctl_run\":";
+const LONGEST_HEAD: u64 = 64 * 1024;
 /// Longer files are not read.
 const MAX_BYTES: u64 = 1 << 30;
 
@@ -40,7 +44,7 @@ pub struct ExportArgs {
 /// Bring in runs that were exported: into this folder, and where [journal] names a Postgres into that
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl runs import run.jsonl\n  agentctl runs import runs/\n\nA run that is here already, the same, stays. One that carries your marks is yours here, too; any other is shown, and nothing is done with it (agentctl runs adopt)."
+    after_help = "Examples:\n  agentctl runs import run.jsonl\n  agentctl runs import runs/\n\nOf a folder the files are taken whose first line says that they are exported runs. A run that is here already, the same, stays. One that carries your marks is yours here, too; any other is shown, and nothing is done with it (agentctl runs adopt)."
 )]
 pub struct ImportArgs {
     /// Files of exported runs, or folders of such
@@ -116,7 +120,8 @@ pub fn export(project: &Project, args: &ExportArgs, out: &Output) -> Result<Exit
 }
 
 pub fn import(root: &Path, args: &ImportArgs, out: &Output) -> Result<Exit, CliError> {
-    let project = project::open_to_work(root, out)?;
+    let named = settings::journals(root, out)?;
+    let project = project::shared(project::open_to_work(root, out)?, named.as_ref(), out)?;
     let mut all: Vec<(PathBuf, Imported)> = Vec::new();
     for path in files(&args.from)? {
         let text = read_given_text(&path, MAX_BYTES);
@@ -155,7 +160,7 @@ pub fn import(root: &Path, args: &ImportArgs, out: &Output) -> Result<Exit, CliE
     )
 }
 
-/// The files that are meant; of a folder those that end as exported runs do, in the order of their names.
+/// The files that are meant; of a folder those that begin as exported runs do, in the order of their names.
 fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let mut all = Vec::new();
     for path in given {
@@ -166,13 +171,32 @@ fn files(given: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
         let failed = |e: std::io::Error| CliError::io("list", path, &e);
         let mut inside = Vec::new();
         for entry in std::fs::read_dir(path).map_err(failed)? {
-            let name = entry.map_err(failed)?.file_name();
-            if name.to_string_lossy().ends_with(&format!(".{ENDING}")) {
-                inside.push(path.join(name));
+            let file = path.join(entry.map_err(failed)?.file_name());
+            if file.extension().is_some_and(|ending| ending == "jsonl") && is_exported(&file) {
+                inside.push(file);
             }
+        }
+        if inside.is_empty() {
+            return Err(CliError::usage(format!(
+                "there is no exported run in {}",
+                plain(&path.to_string_lossy())
+            ))
+            .hint("agentctl runs export --all DIR makes a file of each run; a journal of memory/runs is none"));
         }
         inside.sort();
         all.extend(inside);
     }
     Ok(all)
+}
+
+/// Whether a file begins as exported runs do. One that cannot be read is none here; named by itself it says what is wrong with it.
+fn is_exported(file: &Path) -> bool {
+    let Ok(Opened::File(file)) = open_own(file) else {
+        return false;
+    };
+    let mut begins = Vec::new();
+    let read = file.take(LONGEST_HEAD).read_to_end(&mut begins);
+    let first = begins.split(|byte| *byte == b'\n').next();
+    read.is_ok()
+        && first.is_some_and(|line| std::str::from_utf8(line).is_ok_and(|l| l.contains(EXPORTED)))
 }

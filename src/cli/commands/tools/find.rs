@@ -20,7 +20,7 @@ pub struct DiscoverArgs {
     #[arg(long, value_name = "ROLE")]
     role: Option<String>,
     /// As for a step with this task (serve, execute): how much a tool helped in that one counts most
-    #[arg(long, value_name = "TASK")]
+    #[arg(long, value_name = "STEP-TASK")]
     task: Option<String>,
     /// So many at most
     #[arg(long, value_name = "N", default_value_t = 5)]

@@ -263,10 +263,13 @@ impl Http {
             .unwrap_or_default();
         let code = status.as_u16();
         match code {
-            401 | 403 => BackendError::unavailable(format!(
-                "n8n at {} refuses the API key (HTTP {code}{said})",
-                self.base
-            ))
+            401 | 403 => BackendError {
+                forbidden: code == 403,
+                ..BackendError::unavailable(format!(
+                    "n8n at {} refuses the API key (HTTP {code}{said})",
+                    self.base
+                ))
+            }
             .with_hint("make a key in n8n under Settings → n8n API, with the scopes of workflows, executions, tags and credentials, and set N8N_API_KEY"),
             404 => BackendError::not_found(format!("n8n has no such thing (HTTP 404{said})")),
             405 | 501 => BackendError::unsupported(format!("this n8n cannot do that (HTTP {code}{said})")),

@@ -111,6 +111,7 @@ async fn an_error_says_what_to_do_and_never_the_key() {
         let (backend, asked) = script.rest().await;
         let error = backend.get(&id("w1")).await.unwrap_err();
         assert_eq!(error.kind, kind, "{status}");
+        assert_eq!(error.forbidden, status == 403, "{status}");
         assert!(!format!("{error:?}").contains(KEY), "{status}");
         assert_eq!(asked.lines().len(), 1, "{status}");
     }
