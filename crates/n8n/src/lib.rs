@@ -15,6 +15,7 @@ pub mod hash;
 pub mod layout;
 pub mod needs;
 pub mod part;
+mod passing;
 pub mod rehearsal;
 pub mod todo_note;
 pub mod tree;

@@ -1,6 +1,7 @@
 //! Acceptance cases: what is given to a workflow, what the services beside it answer, and what must come of it. Who writes them (a
 //! person, a model) says what was asked for; whether it came about says the program alone.
 
+use super::headers::without_headers;
 use super::made_up::MadeUp;
 use super::{Item, Part, Rehearsal, Trace};
 use crate::Workflow;
@@ -117,7 +118,8 @@ pub enum CaseOutcome {
     Passed,
     /// The run did not come to what was expected.
     NotReached,
-    /// What was seen is other than expected, and rests on items that the test made up for a simulated node.
+    /// What was seen is other than expected, or what was not to come did not, and that rests on items that the test made up for a
+    /// simulated node, or on a run that stopped for a reason outside the workflow.
     Inconclusive,
     Failed,
 }
@@ -441,61 +443,6 @@ fn difference(expected: &Value, seen: &Value, place: &mut String) -> Option<Diff
 fn document(text: &str) -> Option<Value> {
     let value = serde_json::from_str(text).ok()?;
     matches!(value, Value::Object(_) | Value::Array(_)).then_some(value)
-}
-
-/// A request's headers by their names alone, of which every request has some of these.
-const OF_REQUESTS: [&str; 5] = [
-    "host",
-    "user-agent",
-    "accept",
-    "accept-encoding",
-    "connection",
-];
-/// Headers that say who called, or let one in.
-const SECRET: [&str; 8] = [
-    "authorization",
-    "cookie",
-    "proxy-authorization",
-    "set-cookie",
-    "x-api-key",
-    "x-auth-token",
-    "x-csrf-token",
-    "x-forwarded-for",
-];
-
-/// An item without the headers of a request, wherever they stand in it: who called is nobody's result.
-pub fn without_headers(value: &Value) -> Value {
-    match value {
-        Value::Object(map) => {
-            let is_request = ["headers", "params", "query", "body"];
-            let is_request = is_request.iter().all(|part| map.contains_key(*part));
-            let pairs = map.iter().map(|(key, value)| {
-                let told = match value {
-                    Value::Object(headers)
-                        if (is_request && key == "headers") || are_headers(headers) =>
-                    {
-                        Value::String(format!("({} headers)", headers.len()))
-                    }
-                    _ if SECRET.contains(&key.to_lowercase().as_str()) => {
-                        Value::String("(a header)".to_owned())
-                    }
-                    value => without_headers(value),
-                };
-                (key.clone(), told)
-            });
-            Value::Object(pairs.collect())
-        }
-        Value::Array(list) => list.iter().map(without_headers).collect(),
-        other => other.clone(),
-    }
-}
-
-fn are_headers(map: &serde_json::Map<String, Value>) -> bool {
-    let names = map.keys().map(|key| key.to_lowercase());
-    names
-        .filter(|name| OF_REQUESTS.contains(&name.as_str()))
-        .count()
-        > 1
 }
 
 fn told(value: &Value) -> String {

@@ -6,6 +6,7 @@ mod case;
 mod copy;
 pub mod effect;
 mod faults;
+mod headers;
 mod inside;
 mod made_up;
 mod parts;
@@ -20,11 +21,10 @@ mod trace;
 mod verdict;
 mod why;
 
-pub use case::{
-    AtNode, Case, CaseOutcome, CaseVerdict, Check, Expect, Seen, judge_case, without_headers,
-};
+pub use case::{AtNode, Case, CaseOutcome, CaseVerdict, Check, Expect, Seen, judge_case};
 pub use copy::{is_copy, rehearse};
 pub use effect::{Effect, Ground, effect};
+pub use headers::without_headers;
 pub use payload::payload;
 pub use reach::{Hosts, NoHost};
 pub use reads::branches;

@@ -3,6 +3,7 @@
 
 use super::sample::{Fields, Path, Step, Want, note};
 use crate::edit::references::references;
+use crate::passing::hands_on;
 use crate::workflow::short_type;
 use crate::{Node, Workflow};
 use regex::Regex;
@@ -10,22 +11,6 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 use std::sync::LazyLock;
-
-/// Types that hand on the items that they get.
-const PASSES: &[&str] = &[
-    "filter",
-    "if",
-    "limit",
-    "merge",
-    "noOp",
-    "removeDuplicates",
-    "sort",
-    "splitInBatches",
-    "switch",
-    "wait",
-    "respondToWebhook",
-    "executionData",
-];
 
 /// A place in a text where an item is read, and what follows it.
 pub(super) struct Read {
@@ -136,7 +121,7 @@ pub(super) fn passes(node: &Node) -> bool {
     let kept = |key: &str| node.parameters().and_then(|p| p.get(key)) == Some(&json!(true));
     match short_type(node.node_type()) {
         "set" => kept("includeOtherFields"),
-        name => PASSES.contains(&name),
+        name => hands_on(name),
     }
 }
 

@@ -6,6 +6,7 @@ use super::{
     subject::{NodeView, Subject},
     template::{self, Part},
 };
+use crate::passing::hands_on_the_same;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 use std::cell::RefCell;
@@ -39,15 +40,6 @@ const OF_SCHEDULE: [&str; 11] = [
 /// What n8n's own chat sends.
 const OF_CHAT: [&str; 5] = ["sessionId", "action", "chatInput", "files", "metadata"];
 pub(super) const CODE: &str = "n8n-nodes-base.code";
-/// Nodes that hand on the items that they get.
-const PASS: [&str; 6] = [
-    "n8n-nodes-base.if",
-    "n8n-nodes-base.filter",
-    "n8n-nodes-base.switch",
-    "n8n-nodes-base.noOp",
-    "n8n-nodes-base.limit",
-    "n8n-nodes-base.sort",
-];
 /// An item of more fields is nobody's; so the work of a long row of nodes does not grow with all that stands before each.
 const MOST: usize = 300;
 /// Nodes in a row that hand on each take some of the stack.
@@ -142,7 +134,7 @@ impl<'s, 'a> Made<'s, 'a> {
         {
             return None;
         }
-        if PASS.contains(&node.node_type) {
+        if hands_on_the_same(node.node_type) {
             return self.arriving(node);
         }
         let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect();
