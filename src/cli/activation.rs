@@ -10,7 +10,7 @@ use crate::cli::progress::plain;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::traces::Traces;
-use crate::cli::{catalog_file, model_choice, report};
+use crate::cli::{cases, catalog_file, model_choice, report};
 use agentctl_base::question::Outcome;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{
@@ -294,6 +294,13 @@ fn whole(report: &RunReport) -> Value {
         map.insert("todo".into(), left("todo"));
         map.insert("notes".into(), left("notes"));
         map.insert("refusal".into(), at("/refusal").unwrap_or(Value::Null));
+        let cases = match ahead {
+            Some(glance) => glance.cases.as_slice(),
+            None => cases::of_state(&report.state),
+        };
+        if !cases.is_empty() {
+            map.insert("cases".into(), json!(cases));
+        }
         let decision = report.state.get("decision");
         let other = decision.and_then(|d| d.get("could_change"));
         map.extend(

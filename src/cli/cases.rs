@@ -1,16 +1,18 @@
 //! The acceptance cases of a workflow: those that stand in the project's files, and those that its last build tried.
 
 use crate::cli::error::CliError;
-use crate::cli::progress::plain_long;
+use crate::cli::progress::{plain, plain_long};
+use agentctl_base::untrusted::prose;
 use agentctl_base::yaml;
 use agentctl_engine::store::Project;
 use agentctl_host::files::read_given_text;
 use agentctl_n8n::rehearsal::{Case, Expect, Item};
 use agentctl_n8n_tools::backend::Stored;
 use agentctl_n8n_tools::report::QA_REPORT;
+use agentctl_n8n_tools::tools::{CASES, REQUIREMENTS};
 use indexmap::IndexMap;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::path::Path;
 
 /// A case as it stands in a file.
@@ -28,6 +30,26 @@ struct CaseFile {
     #[serde(default)]
     mocks: IndexMap<String, Vec<Item>>,
     expect: Expect,
+}
+
+/// The cases on a line each, as they are told before they are tried; what is no case is left out.
+pub fn in_words(cases: &[Value]) -> Vec<String> {
+    let read = cases.iter().filter_map(|case| Case::deserialize(case).ok());
+    let line = |case: Case| {
+        let told = plain_long(&case.in_words());
+        match plain(&case.name).as_str() {
+            "" => prose(&told),
+            name => format!("{}: {}", prose(name), prose(&told)),
+        }
+    };
+    read.map(line).collect()
+}
+
+/// Those that the requirements of a run hold, or the patch of its state.
+pub fn of_state(state: &Map<String, Value>) -> &[Value] {
+    let requirements = state.get(REQUIREMENTS);
+    let cases = requirements.and_then(|fields| fields.get(CASES)?.as_array());
+    cases.map_or(&[], Vec::as_slice)
 }
 
 pub const FOLDER: &str = "tests";

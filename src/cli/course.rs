@@ -1,6 +1,7 @@
 //! What a person sees of a run's phases without asking for more: one line for each when it is over, with what came of it. All of it
 //! stands in the journal.
 
+use super::cases;
 use super::plain::plain;
 use agentctl_base::counted::counted;
 use agentctl_base::question::{AnsweredBy, Outcome};
@@ -25,6 +26,8 @@ pub struct Course {
     decided: Map<String, Value>,
     changes: Vec<Change>,
     checked: Map<String, Value>,
+    /// What must come out of what, as it is understood.
+    cases: Vec<String>,
 }
 
 impl Course {
@@ -43,11 +46,26 @@ impl Course {
                 (self.steps, self.calls) = (0, 0);
                 Some(line)
             }
+            Event::StatePatched { patch, .. } => self.expected(patch),
             Event::ActivationEnded { outcome, .. } if !self.phase.is_empty() => {
                 self.stopped(*outcome)
             }
             _ => None,
         }
+    }
+
+    /// What must come out of what, before anything is built; told once.
+    fn expected(&mut self, patch: &Map<String, Value>) -> Option<String> {
+        let cases = cases::in_words(cases::of_state(patch));
+        if cases.is_empty() || cases == self.cases {
+            return None;
+        }
+        let lines: Vec<String> = cases
+            .iter()
+            .map(|case| format!("    case {case}"))
+            .collect();
+        self.cases = cases;
+        Some(lines.join("\n"))
     }
 
     fn note(&mut self, event: &Event) {

@@ -3,6 +3,7 @@
 
 use super::ask;
 use super::attended::attended;
+use super::cases;
 use super::plain::{plain, plain_long};
 use super::progress::{Progress, answered, colour_diff};
 use super::questions;
@@ -117,6 +118,9 @@ pub fn known(glance: &Glance) -> String {
         .collect();
     if !missing.is_empty() {
         out.push_str(&line("not covered", &missing.join(", ")));
+    }
+    for case in cases::in_words(&glance.cases) {
+        out.push_str(&line("case", &case));
     }
     out
 }

@@ -6,6 +6,7 @@ mod draft;
 use crate::cli::progress::{plain, plain_long, shown};
 use crate::cli::questions;
 use crate::cli::words::lost;
+use crate::cli::{cases, look};
 use agentctl_base::counted::counted;
 use agentctl_base::question::Outcome;
 use agentctl_base::untrusted::{self, prose};
@@ -306,6 +307,10 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
             "  no case was tried, and the request has some: {asked}\n"
         ));
     }
+    if !qa.no_case_of.is_empty() {
+        let changed = list(&qa.no_case_of);
+        out.push_str(&format!("  no case comes to what was changed: {changed}\n"));
+    }
     for case in &qa.cases {
         let text = |key: &str| {
             prose(&plain(
@@ -466,6 +471,12 @@ fn ending(report: &RunReport, made: &Built, out: &mut String) {
             }
         }
         Outcome::Waiting => {
+            // A look at what would be written tells them itself.
+            if !report.questions.iter().any(look::is_look) {
+                for case in cases::in_words(cases::of_state(&report.state)) {
+                    out.push_str(&format!("case {case}\n"));
+                }
+            }
             out.push_str(&questions::questions(&report.questions, &report.taken));
             out.push_str(&format!(
                 "next: {}\n",

@@ -46,6 +46,41 @@ fn without_a_terminal_a_plan_is_shown_and_waits_for_its_yes() {
     assert_eq!(project.workflows().len(), 1);
 }
 
+/// What must come out of what is seen before anything is built: while it is read, in the look, beside a question, and in JSON.
+#[test]
+fn the_cases_of_a_request_are_shown_before_anything_is_built() {
+    let request = r#"A webhook POST /double that gets {"amount": 5} and answers {"total": 10}"#;
+    let told = r#"case amount 5: {"amount":5} → answer {"total":10}"#;
+    let project = Project::new();
+    let ran = project.run(&["build", "--plan", request]);
+    assert_eq!(ran.code, 4, "{}\n{}", ran.stderr, ran.stdout);
+    assert!(
+        ran.stderr.contains(&format!("    {told}\n")),
+        "{}",
+        ran.stderr
+    );
+    let look = told.replacen("case ", "case: ", 1);
+    assert!(ran.stdout.contains(&look), "{}", ran.stdout);
+    let status = project.run(&["status", "--output-format", "json"]).json();
+    let case = json!({"name": "amount 5", "input": {"body": {"amount": 5}}, "expect": {"answer": {"total": 10}}});
+    assert_eq!(status["cases"], json!([case]));
+    let glance = &status["questions"][0]["proposal"]["glance"];
+    assert_eq!(glance["cases"], json!([case]));
+    // A question before that has them too.
+    let asked = Project::new();
+    let built = asked.run(&[
+        "build",
+        "--yes",
+        &format!("{request}, then post it to Slack"),
+    ]);
+    assert_eq!(built.code, 0, "{}", built.stderr);
+    let ran = asked.run(&["build", &format!("{request} and post it to Slack")]);
+    assert_eq!(ran.code, 4, "{}\n{}", ran.stderr, ran.stdout);
+    let (before, question) = ran.stdout.split_once("? waiting for").unwrap();
+    assert!(before.contains(&format!("{told}\n")), "{}", ran.stdout);
+    assert!(question.contains("(decision)"), "{question}");
+}
+
 #[test]
 fn a_no_to_a_plan_ends_the_run_and_changes_nothing() {
     let (project, file) = built();

@@ -1,7 +1,7 @@
 """The n8n that is there decides: its versions, its credentials. Over REST alone; found by suite.py."""
 
 import json, pathlib, unittest
-from support import Project, api, environment, workflows
+from support import Project, api, environment, header_account, release, remove, workflows
 
 EVERY_HOUR = "Every hour get https://api.example.com/items, keep only the items whose price is over 10 and set the field seen to yes"
 
@@ -14,7 +14,7 @@ class There(unittest.TestCase):
 
     def clear(self):
         for workflow in workflows(archived=True):
-            api("DELETE", f"workflows/{workflow['id']}")
+            remove(workflow)
 
     def built(self):
         """The node versions of a workflow built by the offline model, and the answer."""
@@ -32,19 +32,22 @@ class There(unittest.TestCase):
         self.project.variables["AGENTCTL_CACHE"] = str(self.project.root / "no-cache")
         narrowed, told = self.built()
         self.assertEqual(narrowed, synced)
-        self.assertIn("the connected n8n is 2.22.6", told.json()["node_facts"])
-        self.assertIn("the connected n8n is 2.22.6", told.err)
+        self.assertIn(f"the connected n8n is {release()}", told.json()["node_facts"])
+        self.assertIn(f"the connected n8n is {release()}", told.err)
         # By the two packages that it is made of, without a login.
         said = self.project.run("catalog", "sync", "--data", str(self.project.root / "none"))
-        self.assertIn("n8n 2.22.6", said.out)
+        self.assertIn(f"n8n {release()}", said.out)
         packaged, told = self.built()
         self.assertEqual(packaged, synced)
         self.assertNotIn("node_facts", told.json())
 
     def test_a_version_that_it_lacks_is_an_error(self):
+        # One that agentctl knows from later releases, or one that none has.
+        major, minor = (int(part) for part in release().split(".")[:2])
+        version = 1.4 if (major, minor) < (2, 37) else 99
         newer = {
             "name": "Newer",
-            "nodes": [{"id": "a", "name": "Daily", "type": "n8n-nodes-base.scheduleTrigger", "typeVersion": 1.4, "position": [0, 0], "parameters": {}}],
+            "nodes": [{"id": "a", "name": "Daily", "type": "n8n-nodes-base.scheduleTrigger", "typeVersion": version, "position": [0, 0], "parameters": {}}],
             "connections": {},
             "settings": {},
         }
@@ -54,8 +57,67 @@ class There(unittest.TestCase):
         found = self.project.run("qa", "--workflow", made["id"], "--output-format", "json", code=1).json()
         self.assertEqual([(f["code"], f["severity"]) for f in found["files"][0]["findings"]], [("n8n/unknown-version", "error")])
 
+    def test_an_account_that_it_lacks_and_an_address_that_is_taken_are_findings(self):
+        hook = lambda: {"id": "h", "name": "Hook", "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0], "webhookId": "taken",
+                        "parameters": {"path": "taken", "httpMethod": "POST", "options": {}}}
+        call_it = {"id": "c", "name": "Call", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "position": [200, 0],
+                   "parameters": {"url": "https://api.example.com", "authentication": "genericCredentialType", "genericAuthType": "httpHeaderAuth", "options": {}},
+                   "credentials": {"httpHeaderAuth": {"id": "ofElsewhere", "name": "Sales"}}}
+        end = {"id": "e", "name": "End", "type": "n8n-nodes-base.noOp", "typeVersion": 1, "position": [200, 0], "parameters": {}}
+        wired = lambda name: {"Hook": {"main": [[{"node": name, "type": "main", "index": 0}]]}}
+        put = lambda name, node: api("POST", "workflows", {"name": name, "nodes": [hook(), node], "connections": wired(node["name"]), "settings": {}})
+        holder, rival = put("Holder", end), put("Rival", call_it)
+        found = lambda: [(f["code"], f["severity"]) for f in self.project.run("qa", "--workflow", rival["id"], "--output-format", "json", code=None).json()["files"][0]["findings"]]
+        lacks = ("agentctl/credential-not-connected", "warning")
+        self.assertEqual(found(), [lacks])
+        api("POST", f"workflows/{holder['id']}/activate", {})
+        self.assertEqual(found(), [("agentctl/webhook-path-conflict", "error"), lacks])
+        told = self.project.run("qa", "--workflow", rival["id"], code=1).out
+        self.assertIn(f'belongs to the active workflow "Holder" ({holder["id"]})', told)
+        self.assertIn('names the httpHeaderAuth credential "Sales" (ofElsewhere), which this n8n does not have', told)
+        # n8n itself does not publish the second one.
+        with self.assertRaises(AssertionError):
+            api("POST", f"workflows/{rival['id']}/activate", {})
+        # The holder keeps what is its own.
+        self.assertEqual(self.project.run("qa", "--workflow", holder["id"], "--output-format", "json").json()["files"][0]["findings"], [])
+        # With the account there, and the address free, nothing is left.
+        account = header_account("Sales")
+        self.addCleanup(api, "DELETE", f"credentials/{account['id']}")
+        api("POST", f"workflows/{holder['id']}/deactivate", {})
+        call_it["credentials"]["httpHeaderAuth"]["id"] = account["id"]
+        api("PUT", f"workflows/{rival['id']}", {"name": "Rival", "nodes": [hook(), call_it], "connections": wired("Call"), "settings": {}})
+        self.assertEqual(found(), [])
+
+    def test_a_computed_name_that_leads_to_what_objects_are_made_of_ends_a_test(self):
+        node = lambda name, kind, version, parameters: {"id": name, "name": name, "type": f"n8n-nodes-base.{kind}", "typeVersion": version, "position": [0, 0], "parameters": parameters}
+        sums = "const sums = {};\nfor (const item of items) {\n  const row = item.json.body;\n  sums[row.kind] = (sums[row.kind] || 0) + row.amount;\n}\nreturn [{json: sums}];"
+        made = api("POST", "workflows", {
+            "name": "Sums",
+            "nodes": [
+                node("Hook", "webhook", 2, {"path": "sums", "httpMethod": "POST", "responseMode": "responseNode", "options": {}}),
+                node("Sum", "code", 2, {"jsCode": sums}),
+                node("Answer", "respondToWebhook", 1.1, {"respondWith": "json", "responseBody": "={{ $json }}", "options": {}}),
+            ],
+            "connections": {"Hook": {"main": [[{"node": "Sum", "type": "main", "index": 0}]]}, "Sum": {"main": [[{"node": "Answer", "type": "main", "index": 0}]]}},
+            "settings": {"executionOrder": "v1"},
+        })
+        case = lambda kind, expect: {"name": kind, "input": {"body": {"kind": kind, "amount": 2}}, "expect": expect}
+        files = []
+        for name, given in {"own": case("x", {"answer": {"x": 2}}), "made_of": case("constructor", {"nodes": {"Answer": {"count": 1}}})}.items():
+            file = self.project.root / f"{name}.yaml"
+            file.write_text(json.dumps(given))
+            files.append(str(file))
+        told = self.project.run("test", made["id"], *files, "--output-format", "json", code=1).json()
+        own, made_of = told["cases"]
+        # It ran for real, and what it came to was compared.
+        self.assertEqual((own["outcome"], "Sum" in own["ran"]), ("passed", True), told)
+        self.assertEqual((made_of["outcome"], made_of["test_status"], made_of["ran"]), ("not_reached", "inconclusive", ["Hook", "Sum"]), told)
+        self.assertIn("not its item's own", json.dumps(told))
+        # The workflow itself has no look in it.
+        self.assertEqual(api("GET", f"workflows/{made['id']}")["nodes"], made["nodes"])
+
     def test_files_move_to_another_n8n(self):
-        account = api("POST", "credentials", {"name": "Sales", "type": "httpHeaderAuth", "data": {"name": "X-Key", "value": "x", "allowedHttpRequestDomains": "all"}})
+        account = header_account("Sales")
         self.addCleanup(api, "DELETE", f"credentials/{account['id']}")
         call = {"id": "c", "name": "Call", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "position": [200, 0],
                 "parameters": {"url": "https://api.example.com", "authentication": "genericCredentialType", "genericAuthType": "httpHeaderAuth"},

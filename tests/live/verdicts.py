@@ -3,7 +3,7 @@ build, against what it does when it is called. Over REST alone; found by suite.p
 
 import http.server, json, threading, time, unittest
 from scripted import Mind
-from support import Project, api, call, workflows
+from support import Project, api, call, remove, workflows
 
 OPTIONS = {"caseSensitive": True, "leftValue": "", "typeValidation": "loose", "version": 2}
 
@@ -217,7 +217,7 @@ class Judged:
 
     def clear(self):
         for workflow in workflows(archived=True):
-            api("DELETE", f"workflows/{workflow['id']}")
+            remove(workflow)
 
     def verdict(self, made, task):
         """passed, failed or not_reached, as agentctl says."""
@@ -255,7 +255,7 @@ class Judged:
                 false_alarms.append(task[0])
             if (says == "passed") != is_right:
                 print(f"{task[0]}: agentctl says {says}, calling it {'right' if is_right else 'wrong'}: {json.dumps(told)[:1500]}")
-            api("DELETE", f"workflows/{made['id']}")
+            remove({**made, "active": True})
         print(f"{type(self).__name__}: verdicts (of agentctl, right when called): {counts}")
         self.assertEqual(false_passed, [])
         self.assertLessEqual(len(false_alarms), 1, false_alarms)

@@ -98,6 +98,9 @@ pub struct Glance {
     /// What was assumed or decided.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// What must come out of what, as it is going to be tried: name, input, expect.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<Value>,
 }
 
 /// What an approval allows: the exact call, and what it would change. Secrets are hidden, and what would steer a terminal is marked.

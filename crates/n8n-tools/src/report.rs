@@ -117,6 +117,9 @@ pub struct QaReport {
     /// The request says what must come out of what, and nobody tried it: what, in words. The test is no more than inconclusive then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_case: Option<String>,
+    /// Of a change: the nodes that it added or changed to which no case came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub no_case_of: Vec<String>,
     /// The nodes that ran in it, those in whose place something stood, and those that it did not come to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ran: Vec<String>,
@@ -249,6 +252,7 @@ fn qa_report(report: &Map<String, Value>, input: &Map<String, Value>, cycle: u32
         test_status,
         cases,
         no_case,
+        no_case_of: names("no_case_of"),
         ran: names("ran"),
         simulated: names("simulated"),
         not_reached: names("not_reached"),

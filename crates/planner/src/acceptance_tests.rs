@@ -88,6 +88,8 @@ fn what_is_not_certain_is_no_case() {
         r#"When a webhook POST /a arrives, answer {total: amount * 2}"#,
         r#"When a webhook POST /a arrives, answer with the fields "name" and "age""#,
         r#"When a webhook POST /a arrives, answer {"total": "the sum of all rows"}"#,
+        r#"GET webhook /health that answers with JSON {status, time} and status 200"#,
+        r#"When a webhook POST /a arrives, answer {total: null, at}"#,
         r#"When a webhook POST /a arrives, post {"text": "hi"} to Slack"#,
         r#"When a webhook POST /a arrives, if the customer is one of ours answer "yes", otherwise answer "no""#,
         r#"When a webhook POST /a arrives, save it to the sheet "Orders""#,

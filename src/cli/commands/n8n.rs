@@ -10,7 +10,9 @@ use crate::trust::Kind;
 use agentctl_engine::run::{Cancel, Cause};
 use agentctl_host::files::write_atomic;
 use agentctl_host::home::variable;
-use agentctl_n8n_tools::server::{self, Cache, Down, Folder, ServerError, State, Step, UpOptions};
+use agentctl_n8n_tools::server::{
+    self, Cache, Down, Folder, ServerError, State, Step, UpOptions, published,
+};
 use clap::{Args, Subcommand};
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -50,6 +52,9 @@ pub struct N8nUpArgs {
     /// The port; n8n also uses the one after it. Default: that of last time, else the first free from 5678 on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..65535))]
     pub port: Option<u16>,
+    /// Which release of n8n, e.g. 1.123.81. Default: that of last time, else 2.22.6, the one that agentctl is tried on
+    #[arg(long, value_name = "VERSION", value_parser = release)]
+    pub n8n_version: Option<String>,
     /// How long n8n may take to be ready, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 180)]
     pub wait: u64,
@@ -78,6 +83,13 @@ pub fn n8n(project: &Path, command: &N8nCommand, out: &Output) -> Result<Exit, C
     }
 }
 
+fn release(text: &str) -> Result<String, String> {
+    match published::is_release(text) {
+        true => Ok(text.to_owned()),
+        false => Err("a release of n8n is like 2.22.6".to_owned()),
+    }
+}
+
 pub(super) fn data(project: &Path, named: &N8nFolder) -> Folder {
     match &named.data {
         Some(dir) => Folder::at(dir),
@@ -95,6 +107,7 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
     let folder = data(project, &args.folder);
     let mine = folder_trust::n8n_data(project, folder.root(), out)?;
     let options = UpOptions {
+        release: args.n8n_version.clone(),
         port: args.port,
         patience: Duration::from_secs(args.wait),
     };

@@ -402,6 +402,10 @@ fn n8n() {
               The port; n8n also uses the one after it. Default: that of last time, else the first free
               from 5678 on
 
+          --n8n-version <VERSION>
+              Which release of n8n, e.g. 1.123.81. Default: that of last time, else 2.22.6, the one that
+              agentctl is tried on
+
           --wait <SECONDS>
               How long n8n may take to be ready, in seconds
 

@@ -188,7 +188,7 @@ fn status_of_nothing() {
     insta::assert_snapshot!(project.said("status"), @r"
     exit code 2
     -- stderr --
-    error: this project has no run yet; `agentctl build` starts one (an MCP session is meant only when it is named, see `agentctl runs list`)
+    error: this project has no active run yet; `agentctl build` starts one (a push, a test or an MCP session is meant only when it is named, see `agentctl runs list`)
     ");
 }
 

@@ -33,7 +33,7 @@ fn diff() {
     insta::assert_snapshot!(project.said("diff"), @r"
     exit code 2
     -- stderr --
-    error: this project has no run yet; `agentctl build` starts one (an MCP session is meant only when it is named, see `agentctl runs list`)
+    error: this project has no active run yet; `agentctl build` starts one (a push, a test or an MCP session is meant only when it is named, see `agentctl runs list`)
     ");
 }
 
@@ -218,6 +218,6 @@ fn accept_and_undo() {
     insta::assert_snapshot!(project.said("undo"), @r"
     exit code 2
     -- stderr --
-    error: this project has no run yet; `agentctl build` starts one (an MCP session is meant only when it is named, see `agentctl runs list`)
+    error: this project has no active run yet; `agentctl build` starts one (a push, a test or an MCP session is meant only when it is named, see `agentctl runs list`)
     ");
 }

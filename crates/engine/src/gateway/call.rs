@@ -185,8 +185,13 @@ impl Gateway {
         };
         reserved.insert(0, Reserved::new(decision, || (what(), subject())));
         let is_asked = |r: &Reserved| matches!(r.decision, Decision::Ask { .. });
-        // What is asked anyway shows the change too.
-        if cx.guards.looks() && touches != Touches::Nothing && !reserved.iter().any(is_asked) {
+        // What is asked anyway shows the change too. A test on a copy leaves the document as it is.
+        let shows = || act.diff(&self.redactor).is_some();
+        if cx.guards.looks()
+            && touches != Touches::Nothing
+            && !reserved.iter().any(is_asked)
+            && shows()
+        {
             let kind = toolset.resources().map_or("resource", |own| own.kind());
             let what = match touches.at() {
                 Some(at) => format!("change the {kind} {}", at.resource.id),
@@ -420,6 +425,7 @@ fn cleaned(redactor: &Redactor, glance: Glance) -> Glance {
         findings: all(glance.findings),
         not_covered: texts(glance.not_covered),
         notes: texts(glance.notes),
+        cases: all(glance.cases),
     }
 }
 

@@ -3,7 +3,6 @@
 
 use crate::policy::{Carries, Facts, Grants, Outside, PastCall};
 use crate::store::{Event, Shared};
-use crate::toolset::Wanted;
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult};
 use agentctl_base::question::{AnsweredBy, Question};
@@ -125,12 +124,9 @@ impl RunFacts {
         &self.facts
     }
 
-    pub fn wanted<'a>(&'a self, arguments: &'a Value) -> Wanted<'a> {
-        Wanted {
-            arguments,
-            request: &self.request,
-            answers: &self.answers,
-        }
+    /// The request, and the answers to the run's questions, by topic.
+    pub fn said(&self) -> (&str, &Map<String, Value>) {
+        (&self.request, &self.answers)
     }
 }
 

@@ -267,7 +267,13 @@ impl GuardState {
 
     /// What the run is to do, in its user's words.
     pub(crate) fn wanted<'a>(&'a self, arguments: &'a Value) -> Wanted<'a> {
-        self.facts.wanted(arguments)
+        let (request, answers) = self.facts.said();
+        Wanted {
+            arguments,
+            guards: self,
+            request,
+            answers,
+        }
     }
 
     /// The scope in force; None before the first one is given.

@@ -85,7 +85,7 @@ pub(super) fn active_among(
     };
     newest.ok_or_else(|| {
         RunError::Usage(
-            "this project has no run yet; `agentctl build` starts one (an MCP session is meant only when it is named, see `agentctl runs list`)".into(),
+            "this project has no active run yet; `agentctl build` starts one (a push, a test or an MCP session is meant only when it is named, see `agentctl runs list`)".into(),
         )
     })
 }

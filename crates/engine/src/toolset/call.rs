@@ -271,9 +271,11 @@ pub struct Keep {
 }
 
 /// What a run is to do, in its user's words, and the call that is about to do it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Wanted<'a> {
     pub arguments: &'a Value,
+    /// What is remembered of the run.
+    pub guards: &'a GuardState,
     pub request: &'a str,
     /// The answers to its questions, by topic.
     pub answers: &'a Map<String, Value>,

@@ -138,12 +138,13 @@ fn settle_report(report: &mut Map<String, Value>, by: &Claim<'_>) -> Vec<String>
 }
 
 /// What the program knows of a run and no agent may put otherwise.
-const OF_THE_RUN: [&str; 12] = [
+const OF_THE_RUN: [&str; 13] = [
     "cases",
     "copy",
     "egress",
     "execution",
     "left_behind",
+    "no_case_of",
     "on",
     "payload",
     "ran",

@@ -419,6 +419,40 @@ async fn a_node_that_the_user_named_when_the_run_began_acts_without_a_question()
     assert_eq!(settled.unwrap().status, ToolStatus::Unknown);
 }
 
+fn shaped() -> Value {
+    let other = json!({"op": "set_parameter", "node": "Shape", "pointer": "/options/dotNotation", "value": false});
+    json!({"workflow_id": "orders", "ops": [other]})
+}
+
+/// Who looks before anything is written has nothing to look at in a test.
+#[tokio::test]
+async fn a_look_is_asked_for_at_what_is_written_and_not_at_a_test() {
+    let (mut b, _backend) = live();
+    b.told(begun_with("look_first", json!(true)));
+    b.can_ask = false;
+    b.ok("writer", "get_workflow", of_orders()).await;
+    let refused = b.refused("writer", "update_workflow", shaped()).await;
+    assert_eq!(refused, "guard.look");
+    let said = b.ok("checker", TEST, of_orders()).await;
+    assert_eq!(said["executed"], true);
+}
+
+#[tokio::test]
+async fn of_a_change_it_is_told_to_what_no_case_came() {
+    let (mut b, _backend) = live();
+    let case = |node: &str| json!({"name": node, "input": {"name": "Ann"}, "expect": {"nodes": {node: {"reached": true}}}});
+    let asked = |cases: Value| json!({"workflow_id": "orders", "cases": cases});
+    // Nothing is changed yet.
+    let said = b.ok("checker", TEST, of_orders()).await;
+    assert_eq!(said.get("no_case_of"), None);
+    b.ok("writer", "get_workflow", of_orders()).await;
+    b.ok("writer", "update_workflow", shaped()).await;
+    let said = b.ok("checker", TEST, of_orders()).await;
+    assert_eq!(said["no_case_of"], json!(["Shape"]));
+    let said = b.ok("checker", TEST, asked(json!([case("Shape")]))).await;
+    assert_eq!(said["no_case_of"], json!([]));
+}
+
 #[tokio::test]
 async fn a_workflow_of_this_run_that_only_computes_is_activated_for_the_one_call() {
     let (mut b, backend) = live();

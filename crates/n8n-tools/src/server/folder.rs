@@ -28,8 +28,8 @@ impl Cache {
     pub fn root(&self) -> &Path {
         &self.root
     }
-    pub(super) fn app(&self) -> PathBuf {
-        self.root.join(recipe::label())
+    pub(super) fn app(&self, release: &str) -> PathBuf {
+        self.root.join(recipe::label(release))
     }
     pub(super) fn node(&self) -> PathBuf {
         self.root.join(recipe::node_label())

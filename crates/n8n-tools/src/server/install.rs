@@ -24,12 +24,16 @@ pub struct Installed {
     pub n8n: PathBuf,
 }
 
-pub async fn install(cache: &Cache, tell: Tell<'_>) -> Result<Installed, ServerError> {
+pub async fn install(
+    cache: &Cache,
+    release: &str,
+    tell: Tell<'_>,
+) -> Result<Installed, ServerError> {
     let _lock = cache.lock()?;
-    let (node, fetched) = node(cache, tell).await?;
-    let app = cache.app();
-    let n8n = start_file(cache);
-    if is_there(cache) {
+    let (node, fetched) = node(cache, release, tell).await?;
+    let app = cache.app(release);
+    let n8n = start_file(cache, release);
+    if is_there(cache, release) {
         // Made before this version was asked for. Without it one node cannot be loaded, and the others can.
         if let Err(error) = published::exchange(&app, recipe::DATES).await {
             tell(Step::Unmended {
@@ -39,13 +43,13 @@ pub async fn install(cache: &Cache, tell: Tell<'_>) -> Result<Installed, ServerE
         return Ok(Installed { node, n8n });
     }
     tell(Step::Install {
-        version: recipe::N8N_VERSION,
+        version: release.to_owned(),
     });
     remove(&app)?;
     std::fs::create_dir_all(&app).map_err(ServerError::io("make the folder", &app))?;
     write(
         &app.join("package.json"),
-        &format!("{:#}\n", recipe::package()),
+        &format!("{:#}\n", recipe::package(release)),
     )?;
     let mut npm = npm(&app, &node);
     // Without it npm's resolver works for an hour.
@@ -54,7 +58,7 @@ pub async fn install(cache: &Cache, tell: Tell<'_>) -> Result<Installed, ServerE
         // Native modules are built against the headers that came with it.
         npm.env("npm_config_nodedir", fetched);
     }
-    let what = format!("n8n {}", recipe::N8N_VERSION);
+    let what = format!("n8n {release}");
     run(npm, &app, &what, tell).await?;
     if !n8n.is_file() {
         return Err(ServerError::Install {
@@ -62,31 +66,36 @@ pub async fn install(cache: &Cache, tell: Tell<'_>) -> Result<Installed, ServerE
             tail: format!("{} is not there", n8n.display()),
         });
     }
-    write(&app.join(MARKER), &format!("{}\n", recipe::label()))?;
+    write(&app.join(MARKER), &format!("{}\n", recipe::label(release)))?;
     Ok(Installed { node, n8n })
 }
 
-fn start_file(cache: &Cache) -> PathBuf {
-    let modules = cache.app().join("node_modules");
+fn start_file(cache: &Cache, release: &str) -> PathBuf {
+    let modules = cache.app(release).join("node_modules");
     modules.join("n8n").join("bin").join("n8n")
 }
 
 /// Whether the whole installation is there.
-pub(super) fn is_there(cache: &Cache) -> bool {
-    let marker = std::fs::read_to_string(cache.app().join(MARKER));
-    marker.is_ok_and(|marker| marker.trim() == recipe::label()) && start_file(cache).is_file()
+pub(super) fn is_there(cache: &Cache, release: &str) -> bool {
+    let marker = std::fs::read_to_string(cache.app(release).join(MARKER));
+    marker.is_ok_and(|marker| marker.trim() == recipe::label(release))
+        && start_file(cache, release).is_file()
 }
 
 /// A Node.js that n8n runs on: this machine's, or one of ours with the folder that it was fetched into.
-async fn node(cache: &Cache, tell: Tell<'_>) -> Result<(PathBuf, Option<PathBuf>), ServerError> {
-    if let Some(path) = fitting("node").await {
+async fn node(
+    cache: &Cache,
+    release: &str,
+    tell: Tell<'_>,
+) -> Result<(PathBuf, Option<PathBuf>), ServerError> {
+    if let Some(path) = fitting("node", release).await {
         return Ok((path, None));
     }
     let package = recipe::node_package(std::env::consts::OS, std::env::consts::ARCH)?;
     let folder = cache.node();
     let home = folder.join("node_modules").join(package);
     let binary = home.join("bin").join("node");
-    if fitting(&binary).await.is_none() {
+    if fitting(&binary, release).await.is_none() {
         let wanted = recipe::node_wanted(package);
         tell(Step::FetchNode {
             package: wanted.clone(),
@@ -97,7 +106,7 @@ async fn node(cache: &Cache, tell: Tell<'_>) -> Result<(PathBuf, Option<PathBuf>
         let mut npm = npm(&folder, &binary);
         npm.arg(&wanted);
         run(npm, &folder, &wanted, tell).await?;
-        if fitting(&binary).await.is_none() {
+        if fitting(&binary, release).await.is_none() {
             return Err(ServerError::Install {
                 what: wanted,
                 tail: format!("{} does not run", binary.display()),
@@ -107,8 +116,8 @@ async fn node(cache: &Cache, tell: Tell<'_>) -> Result<(PathBuf, Option<PathBuf>
     Ok((binary, Some(home)))
 }
 
-/// The real path of a Node.js that is new enough; a shim in its place may be another one in another folder.
-async fn fitting(program: impl AsRef<std::ffi::OsStr>) -> Option<PathBuf> {
+/// The real path of a Node.js that fits; a shim in its place may be another one in another folder.
+async fn fitting(program: impl AsRef<std::ffi::OsStr>, release: &str) -> Option<PathBuf> {
     let child = Command::new(program)
         .args(["-p", "process.version + '\\n' + process.execPath"])
         .stdin(Stdio::null())
@@ -125,7 +134,7 @@ async fn fitting(program: impl AsRef<std::ffi::OsStr>) -> Option<PathBuf> {
     family.into_iter().for_each(Family::let_go);
     let text = String::from_utf8(output.stdout).ok()?;
     let (version, path) = text.trim().split_once('\n')?;
-    recipe::node_fits(version).then(|| PathBuf::from(path.trim()))
+    recipe::node_fits(release, version).then(|| PathBuf::from(path.trim()))
 }
 
 /// `npm install` in a folder, with this Node.js for all that it starts.

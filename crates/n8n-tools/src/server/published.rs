@@ -1,8 +1,8 @@
 //! The node descriptions of an n8n release, without an n8n: out of the installation that `agentctl n8n up` made, or of the two
 //! packages that hold n8n's nodes, by name and version. Nothing of a package is started, and nothing of it is written anywhere.
 
+use super::ServerError;
 use super::folder::Cache;
-use super::{ServerError, recipe};
 use agentctl_host::family::Family;
 use agentctl_host::files::read_regular;
 use serde_json::Value;
@@ -35,12 +35,12 @@ pub fn is_release(text: &str) -> bool {
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-'))
 }
 
-/// Those of the installed release; None: another one is installed, or none.
+/// Those of the release, where `agentctl n8n up` installed it.
 pub fn of_installation(cache: &Cache, release: &str) -> Option<Descriptions> {
-    if release != recipe::N8N_VERSION || !super::install::is_there(cache) {
+    if !is_release(release) || !super::install::is_there(cache, release) {
         return None;
     }
-    let modules = cache.app().join("node_modules");
+    let modules = cache.app(release).join("node_modules");
     let mut found = Vec::new();
     for package in PACKAGES {
         for file in FILES {

@@ -2,6 +2,7 @@
 //! in it.
 
 use super::findings::{by_weight, known};
+use super::memory::memory;
 use super::n8n::N8n;
 use agentctl_base::question::Glance;
 use agentctl_engine::toolset::Wanted;
@@ -34,6 +35,7 @@ impl N8n {
             findings: told_of(findings),
             not_covered: seen.not_covered,
             notes: seen.notes,
+            cases: memory(wanted.guards).wanted_cases(),
         }
     }
 }

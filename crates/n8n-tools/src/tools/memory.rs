@@ -9,7 +9,7 @@ use agentctl_engine::store::{Event, Shared};
 use agentctl_n8n::Workflow;
 use agentctl_n8n::rehearsal::Case;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
@@ -35,6 +35,8 @@ pub const ACCOUNTS: &str = "accounts";
 
 /// The key of a run's input that holds acceptance cases of the workflow to change, which its tests try besides what an agent gives.
 pub const CASES: &str = "cases";
+/// The field of the state in which what was asked for stands, with the cases under the same key.
+pub const REQUIREMENTS: &str = "requirements";
 /// The key of a run's input that holds what the request itself says must come out of what, as cases; read by the program, before anybody writes one.
 pub const ASKED_CASES: &str = "asked_cases";
 
@@ -60,6 +62,8 @@ pub struct N8nMemory {
     test_hosts: BTreeSet<String>,
     /// What the workflow to change had to do before.
     cases: Vec<Case>,
+    /// What must come out by the request: as the program reads it, then as the requirements have it.
+    asked: Vec<Value>,
     /// Credential type → name of the account, as the user said when the run began.
     accounts: BTreeMap<String, String>,
     /// Name that a workflow was created with → the workflow.
@@ -73,6 +77,10 @@ pub struct N8nMemory {
     read: BTreeMap<String, Arc<Workflow>>,
     /// What the loss count keeps of them.
     outlined: BTreeMap<String, Arc<Outline>>,
+}
+
+fn listed(fields: &Map<String, Value>, key: &str) -> Option<Vec<Value>> {
+    fields.get(key).and_then(Value::as_array).cloned()
 }
 
 /// Of a run that was folded without this toolset: nothing is known, so nothing is allowed.
@@ -98,11 +106,18 @@ impl Memory for N8nMemory {
                 self.cases = (cases.into_iter().flatten())
                     .filter_map(|case| Case::deserialize(case).ok())
                     .collect();
+                self.asked = listed(input, ASKED_CASES).unwrap_or_default();
                 self.accounts = named(ACCOUNTS)
                     .iter()
                     .filter_map(|pair| pair.split_once('='))
                     .map(|(kind, name)| (kind.to_owned(), name.to_owned()))
                     .collect();
+            }
+            Event::StatePatched { patch, .. } => {
+                let requirements = patch.get(REQUIREMENTS).and_then(Value::as_object);
+                if let Some(cases) = requirements.and_then(|fields| listed(fields, CASES)) {
+                    self.asked = cases;
+                }
             }
             Event::ToolIntent { call, decision, .. } => {
                 self.open = Some((Shared::clone(call), decision.clone()));
@@ -190,11 +205,21 @@ impl N8nMemory {
         );
     }
 
-    /// The nodes that may act in a test without being asked for.
+    /// What the workflow must do once it is written: by the request, and of what it had to do before what the request does not say anew.
+    pub fn wanted_cases(&self) -> Vec<Value> {
+        let name = |case: &Value| case.get("name").and_then(Value::as_str).map(str::to_owned);
+        let asked: Vec<Option<String>> = self.asked.iter().map(name).collect();
+        let before = self.cases.iter();
+        let before = before.filter(|case| !asked.contains(&Some(case.name.clone())));
+        let before = before.map(|case| json!(case));
+        self.asked.iter().cloned().chain(before).collect()
+    }
+
     pub fn cases(&self) -> &[Case] {
         &self.cases
     }
 
+    /// The nodes that may act in a test without being asked for.
     pub fn let_act(&self) -> &BTreeSet<String> {
         &self.let_act
     }

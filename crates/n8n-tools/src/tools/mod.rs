@@ -48,6 +48,7 @@ mod settle;
 mod show_workflow;
 mod shown;
 mod trigger_workflow;
+mod uncovered;
 mod update_node_parameters;
 mod update_workflow;
 mod validate_half;
@@ -56,7 +57,8 @@ mod validate_workflow;
 pub use activate_workflow::Published;
 pub use glance::glance_at;
 pub use memory::{
-    ACCOUNTS, ASKED_CASES, CASES, LET_ACT, N8nMemory, TEST_HOSTS, Validation, WORKFLOW, memory,
+    ACCOUNTS, ASKED_CASES, CASES, LET_ACT, N8nMemory, REQUIREMENTS, TEST_HOSTS, Validation,
+    WORKFLOW, memory,
 };
 pub use n8n::N8n;
 pub use push::Push;

@@ -4,6 +4,7 @@
 use super::memory::memory;
 use super::n8n::{N8n, mark, reserve, resource};
 use super::rehearsal::Test;
+use super::uncovered::with_uncovered;
 use crate::arguments::{arguments, object, text, workflow_id};
 use crate::backend::{BackendErrorKind, Stored};
 use crate::capability as can;
@@ -175,6 +176,8 @@ struct Rehearse {
     n8n: Arc<N8n>,
     /// One after the other; the copies have one name.
     tests: Vec<Test>,
+    /// The nodes that this run changed in a workflow of before.
+    changed: Vec<String>,
     mark: ResourceMark,
 }
 
@@ -187,7 +190,11 @@ impl Act for Rehearse {
         Touches::Existing(self.mark.clone())
     }
     fn perform<'a>(&'a mut self, _: Option<&'a SnapshotRef>) -> BoxFuture<'a, Performed> {
-        Box::pin(async { (self.n8n.try_all(&mut self.tests).await, None) })
+        Box::pin(async {
+            let tried = self.n8n.try_all(&mut self.tests).await;
+            let tried = tried.map(|outcome| with_uncovered(&self.changed, outcome));
+            (tried, None)
+        })
     }
 }
 
@@ -238,6 +245,7 @@ impl N8n {
             Ok(stored) => stored,
             Err(outcome) => return Ok(Err(outcome)),
         };
+        let changed = self.changed_here(cx, &at)?;
         let mut notes = Vec::new();
         let credentials = self.credential_ids(&mut notes).await?;
         let path = format!("{COPY}-{}", cx.recorder.new_id());
@@ -339,6 +347,7 @@ impl N8n {
             act: Box::new(Rehearse {
                 n8n: Arc::clone(self),
                 tests: tests.collect(),
+                changed,
                 mark: mark(&at),
             }),
             reserved,

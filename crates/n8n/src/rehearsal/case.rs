@@ -61,7 +61,37 @@ pub struct AtNode {
     pub sent: Option<Vec<Value>>,
 }
 
+/// What of an item says anything: a webhook's is given with its empty parts.
+fn parts(input: &Item) -> Vec<(String, Value)> {
+    let says = |value: &Value| !matches!(value, Value::Object(map) if map.is_empty());
+    let parts = input.iter().filter(|(_, value)| says(value));
+    parts
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
 impl AtNode {
+    fn in_words(&self, node: &str) -> Vec<String> {
+        let list = |verb: &str, items: &Option<Vec<Value>>| {
+            let items = items.as_ref()?;
+            Some(format!("{node} {verb} {}", told(&json!(items))))
+        };
+        let reached = self.reached.map(|reached| match reached {
+            true => format!("{node} is reached"),
+            false => format!("{node} is not reached"),
+        });
+        let count = self.count.map(|count| {
+            let items = if count == 1 { "item" } else { "items" };
+            format!("{node} hands on {count} {items}")
+        });
+        let lists = [list("hands on", &self.items), list("sends", &self.sent)];
+        [reached, count]
+            .into_iter()
+            .chain(lists)
+            .flatten()
+            .collect()
+    }
+
     /// It is expected that nothing comes out of it, and nothing is sent.
     fn is_none(&self) -> bool {
         let empty = |list: &Option<Vec<Value>>| list.as_ref().is_none_or(Vec::is_empty);
@@ -81,6 +111,28 @@ impl Expect {
 }
 
 impl Case {
+    /// What goes in, and what must come out, on one line.
+    pub fn in_words(&self) -> String {
+        let given = match parts(&self.input).as_slice() {
+            [] => "whatever it reads".to_owned(),
+            [(_, only)] => told(only),
+            several => told(&several.iter().cloned().collect::<Item>().into()),
+        };
+        let mocks = self.mocks.iter();
+        let answers = mocks.map(|(node, items)| format!("{node} answers {}", told(&json!(items))));
+        let given: Vec<String> = std::iter::once(given).chain(answers).collect();
+        let expect = &self.expect;
+        let status = expect
+            .status
+            .iter()
+            .map(|status| format!("status {status}"));
+        let answer = expect.answer.iter();
+        let answer = answer.map(|answer| format!("answer {}", told(answer)));
+        let nodes = expect.nodes.iter().flat_map(|(node, at)| at.in_words(node));
+        let out: Vec<String> = status.chain(answer).chain(nodes).collect();
+        format!("{} → {}", given.join(", "), out.join(", "))
+    }
+
     /// What keeps it from being a test of this workflow, in words; empty: nothing.
     pub fn wrong(&self, workflow: &Workflow) -> Vec<String> {
         let mut wrong = Vec::new();

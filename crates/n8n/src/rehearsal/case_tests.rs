@@ -27,6 +27,29 @@ fn rehearsal(mocks: Value) -> Rehearsal {
     rehearse(&workflow(), Catalog::embedded(), &wishes).unwrap()
 }
 
+#[test]
+fn a_case_is_told_on_one_line() {
+    let words = |case: Value| Case::deserialize(case).unwrap().in_words();
+    let full = json!({
+        "name": "a big order is told",
+        "input": {"body": {"amount": 300}, "query": {}, "headers": {}},
+        "mocks": {"Customer": [{"name": "Ann"}]},
+        "expect": {"status": 200, "answer": {"big": true}, "nodes": {
+            "Tell": {"sent": [{"text": "Ann ordered"}]}, "Log": {"count": 1}, "Refuse": {"reached": false}}},
+    });
+    assert_eq!(
+        words(full),
+        r#"{"amount":300}, Customer answers [{"name":"Ann"}] → status 200, answer {"big":true}, Tell sends [{"text":"Ann ordered"}], Log hands on 1 item, Refuse is not reached"#
+    );
+    let bare = json!({"input": {"body": {}}, "expect": {"answer": "ok"}});
+    assert_eq!(words(bare), r#"whatever it reads → answer "ok""#);
+    let two = json!({"input": {"body": {"a": 1}, "query": {"b": 2}}, "expect": {"nodes": {"Log": {"items": [{"a": 1}]}}}});
+    assert_eq!(
+        words(two),
+        r#"{"body":{"a":1},"query":{"b":2}} → Log hands on [{"a":1}]"#
+    );
+}
+
 /// A run in which each of these nodes handed on these items.
 fn run(nodes: &[(&str, Value)]) -> Trace {
     let items = |list: &Value| -> Vec<Value> {

@@ -24,6 +24,8 @@ pub(super) enum Kind {
     Stopped,
     /// The account, the network or the other side: no edit of the workflow clears it.
     Outside,
+    /// A field by a computed name, in the look that only the copy of a test has.
+    Looked,
     Other,
 }
 
@@ -38,7 +40,7 @@ impl Kind {
             Kind::MissingParameter => "missing-parameter",
             Kind::Expression => "expression",
             Kind::Stopped => "stopped",
-            Kind::Outside => "outside",
+            Kind::Outside | Kind::Looked => "outside",
             Kind::Other => "other",
         }
     }
@@ -53,7 +55,7 @@ impl Kind {
         let has = |parts: &[&str]| parts.iter().any(|part| text.contains(part));
         // n8n may cut it in two at a colon.
         if has(&[super::plain::SAYS]) {
-            Kind::Outside
+            Kind::Looked
         } else if node.is_some_and(|n| short_type(n.node_type()) == "stopAndError") {
             Kind::Stopped
         } else if has(&[
@@ -166,6 +168,9 @@ impl Kind {
             Kind::Outside => {
                 "check the account, the address and the network; the workflow itself is not at fault"
             }
+            Kind::Looked => {
+                "the test ended itself here; give it data that names a field, or see what the workflow does in n8n"
+            }
             Kind::Other => "read the error and change what it names",
         }
     }
@@ -195,7 +200,7 @@ pub(super) fn fix(kind: Kind, node: &Node, checked: &[&Finding], trace: &Trace) 
             "agentctl/missing-expression-prefix",
             "agentctl/unknown-reference",
         ]),
-        Kind::Stopped | Kind::Outside => None,
+        Kind::Stopped | Kind::Outside | Kind::Looked => None,
         Kind::Other => from_check(&[]),
     }
 }

@@ -258,4 +258,7 @@ fn a_look_at_a_field_that_ends_the_run_is_no_error_of_the_workflow() {
         "{:?}",
         verdict.findings
     );
+    // Neither an account nor an address would help.
+    let told = &verdict.findings[0].message;
+    assert!(told.contains("the test ended itself here"), "{told}");
 }

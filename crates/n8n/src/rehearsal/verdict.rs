@@ -219,7 +219,11 @@ fn made_up_for<'m>(
         Kind::WrongType | Kind::InvalidJson | Kind::InvalidUrl | Kind::Expression | Kind::Other => {
             made_up.work(name)
         }
-        Kind::UnknownNode | Kind::NotRunYet | Kind::MissingParameter | Kind::Outside => None,
+        Kind::UnknownNode
+        | Kind::NotRunYet
+        | Kind::MissingParameter
+        | Kind::Outside
+        | Kind::Looked => None,
     }
 }
 
@@ -239,7 +243,7 @@ fn failed(
     let kind = Kind::of(fault, place.map(|(_, node)| node));
     let made_up = made_up_for(kind, place.map(|(_, node)| node), made_up);
     let (code, severity) = match (kind, made_up) {
-        (Kind::Outside, _) | (_, Some(_)) => (RUN_OUTSIDE, Severity::Warning),
+        (Kind::Outside | Kind::Looked, _) | (_, Some(_)) => (RUN_OUTSIDE, Severity::Warning),
         _ => (RUN_ERROR, Severity::Error),
     };
     let mut said: String = fault.message.chars().take(MESSAGE).collect();

@@ -98,7 +98,7 @@ impl There {
                 }
                 let name = credential.get("name").and_then(Value::as_str);
                 let message = format!(
-                    "names the {kind} credential {:?} ({id}), which this n8n does not have; choose one there (agentctl credentials list)",
+                    "names the {kind} credential {:?} ({id}), which this n8n does not have; choose one there (agentctl credentials list shows them)",
                     name.unwrap_or_default()
                 );
                 let draft =
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(
             told(&there, "w", &one),
             [
-                "agentctl/credential-not-connected /nodes/1/credentials/slackApi: names the slackApi credential \"Old\" (9), which this n8n does not have; choose one there (agentctl credentials list)"
+                "agentctl/credential-not-connected /nodes/1/credentials/slackApi: names the slackApi credential \"Old\" (9), which this n8n does not have; choose one there (agentctl credentials list shows them)"
             ]
         );
         assert_eq!(told(&there, "w", &other), [""; 0]);

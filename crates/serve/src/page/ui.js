@@ -202,6 +202,7 @@ function ahead(glance) {
   for (const item of glance?.todo ?? []) lines.append(element("li", `left to do: ${item.text ? about(item.node, item.text) : item}`));
   for (const found of glance?.findings ?? []) lines.append(element("li", `${found.severity}: ${found.code} ${about(found.node, found.message)}`));
   for (const phrase of glance?.not_covered ?? []) lines.append(element("li", `not covered: ${phrase}`));
+  for (const given of glance?.cases ?? []) lines.append(element("li", `case ${given.name ?? ""}: ${JSON.stringify(given.input ?? {})} → ${JSON.stringify(given.expect ?? {})}`));
   return lines.children.length ? [lines] : [];
 }
 

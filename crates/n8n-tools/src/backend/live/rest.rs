@@ -116,7 +116,7 @@ impl Rest {
         present(id, found.and_then(held))
     }
 
-    /// The new workflow's id. n8n 2.22 takes a description in an update only; a creation with one it refuses before it does
+    /// The new workflow's id. n8n takes a description in an update only; a creation with one it refuses before it does
     /// anything.
     pub async fn create(&self, workflow: &Workflow, in_mcp: bool) -> BackendResult<WorkflowId> {
         let mut body = document::to_create(workflow, in_mcp);
@@ -375,8 +375,11 @@ fn is_well(health: &[u8]) -> bool {
     said.get("status").and_then(Value::as_str) == Some("ok")
 }
 
+/// In the words of 1.x to 2.40, or in those of 2.41.
 fn refuses_a_key(error: &BackendError) -> bool {
-    error.kind == BackendErrorKind::Rejected && error.message.contains("additional properties")
+    let words = ["additional properties", "Unrecognized key(s)"];
+    error.kind == BackendErrorKind::Rejected
+        && words.iter().any(|words| error.message.contains(words))
 }
 
 fn no_types(source: &str) -> BackendError {

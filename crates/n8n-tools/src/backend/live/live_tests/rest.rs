@@ -55,6 +55,39 @@ async fn a_write_sends_what_n8n_takes_and_of_settings_what_differs() {
     );
 }
 
+/// A creation with a description is refused, in words of its own by each release; an update takes it.
+#[tokio::test]
+async fn a_description_goes_in_by_an_update_where_a_creation_is_refused_with_it() {
+    for refusal in [
+        "request/body must NOT have additional properties",
+        "request/body Unrecognized key(s) in object: 'description'",
+    ] {
+        let refused = http(400, &[], &json!({"message": refusal}));
+        let script = Script::default()
+            .on("GET /api/v1/workflows/w1", vec![ok(given("w1", "Orders"))])
+            .on("PUT /api/v1/workflows/w1", vec![ok(given("w1", "Orders"))])
+            .on(
+                "POST /api/v1/workflows",
+                vec![refused, ok(given("w1", "Orders"))],
+            );
+        let (backend, asked) = script.rest().await;
+        let mut described = document("Orders");
+        described
+            .head
+            .insert("description".into(), json!("Says ok."));
+        backend.create(None, &described).await.unwrap();
+        let sent: Vec<Value> = (asked.bodies().iter())
+            .filter(|body| !body.is_null())
+            .map(|body| body["description"].clone())
+            .collect();
+        assert_eq!(
+            sent,
+            [json!("Says ok."), Value::Null, json!("Says ok.")],
+            "{refusal}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_setting_that_goes_away_is_taken_back() {
     let mut now = given("w1", "Orders");

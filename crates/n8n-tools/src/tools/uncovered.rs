@@ -1,0 +1,107 @@
+//! Of a change: the nodes that it added or changed to which no case came, so that nothing was compared of what it does.
+
+use super::n8n::N8n;
+use crate::backend::Stored;
+use agentctl_engine::toolset::{Cx, Fault, Outcome};
+use agentctl_n8n::diff::changes;
+use agentctl_n8n::{Node, Workflow};
+use serde_json::{Map, Value, json};
+
+/// The key of a test's result.
+pub const NO_CASE_OF: &str = "no_case_of";
+
+impl N8n {
+    /// What this run added to a workflow of before, or changed in it; of one that it made nothing.
+    pub(super) fn changed_here(&self, cx: &mut Cx<'_>, at: &Stored) -> Result<Vec<String>, Fault> {
+        let log = cx.guards.log();
+        let first = log.snapshots(&at.id.0).first().cloned();
+        let Some(first) = first.filter(|_| !log.made(&at.id.0)) else {
+            return Ok(Vec::new());
+        };
+        let before = self.snapshot_of(cx, &first)?;
+        Ok(before.map_or_else(Vec::new, |before| changed(&before, &at.workflow)))
+    }
+}
+
+/// The nodes by their names now. A note does nothing, and a node that is switched off is not meant to be reached.
+fn changed(before: &Workflow, after: &Workflow) -> Vec<String> {
+    let diff = changes(before, after);
+    let other = diff.nodes_changed.iter();
+    let other = other.filter(|change| change.is_beyond_position() && !change.only_follows_rename());
+    let names = diff
+        .nodes_added
+        .iter()
+        .chain(other.map(|change| &change.after));
+    let works = |name: &&String| {
+        let node = after.node_by_name(name);
+        node.is_some_and(|node: &Node| !node.is_sticky() && !node.disabled())
+    };
+    names
+        .map(|node| &node.name)
+        .filter(works)
+        .cloned()
+        .collect()
+}
+
+/// With what no case came to; also where that is nothing, since a test before it may have said otherwise.
+pub(super) fn with_uncovered(changed: &[String], outcome: Outcome) -> Outcome {
+    let Outcome::Ok(Value::Object(mut told)) = outcome else {
+        return outcome;
+    };
+    if !changed.is_empty() {
+        let missed: Vec<&String> = changed.iter().filter(|name| !came(&told, name)).collect();
+        told.insert(NO_CASE_OF.into(), json!(missed));
+    }
+    Outcome::Ok(Value::Object(told))
+}
+
+fn came(told: &Map<String, Value>, node: &str) -> bool {
+    let cases = told.get("cases").and_then(Value::as_array);
+    let names = |case: &Value, key: &str| {
+        let list = case.get(key).and_then(Value::as_array);
+        list.is_some_and(|list| list.iter().any(|name| name == node))
+    };
+    let mut cases = cases.into_iter().flatten();
+    cases.any(|case| names(case, "ran") || names(case, "simulated"))
+}
+
+#[cfg(test)]
+mod uncovered_tests {
+    use super::*;
+
+    fn workflow(nodes: Value) -> Workflow {
+        Workflow::from_value(json!({"name": "W", "nodes": nodes, "connections": {}})).unwrap()
+    }
+
+    fn node(name: &str, value: i64) -> Value {
+        json!({"id": name, "name": name, "type": "n8n-nodes-base.set", "typeVersion": 3.4, "position": [0, value], "parameters": {"v": value}})
+    }
+
+    #[test]
+    fn only_what_a_change_does_is_asked_for() {
+        let off = json!({"id": "Off", "name": "Off", "type": "n8n-nodes-base.noOp", "typeVersion": 1, "position": [0, 0], "disabled": true, "parameters": {}});
+        let before = workflow(json!([node("A", 1), node("B", 1)]));
+        let mut moved = node("A", 1);
+        moved["position"] = json!([9, 9]);
+        let after = workflow(json!([moved, node("B", 2), node("New", 1), off]));
+        assert_eq!(changed(&before, &after), ["New", "B"]);
+    }
+
+    #[test]
+    fn a_node_that_a_case_ran_or_simulated_is_covered() {
+        let changed = ["A".to_owned(), "B".to_owned(), "C".to_owned()];
+        let of = |told: Value| match with_uncovered(&changed, Outcome::Ok(told)) {
+            Outcome::Ok(told) => told.get(NO_CASE_OF).cloned(),
+            _ => panic!("a test that was made stays one"),
+        };
+        let case = json!({"ran": ["A"], "simulated": ["C"]});
+        // A run without a case shows that it comes through, and nothing of what must come out.
+        assert_eq!(
+            of(json!({"ran": ["A", "B", "C"], "cases": [case]})),
+            Some(json!(["B"]))
+        );
+        assert_eq!(of(json!({"ran": ["A", "B", "C"]})), Some(json!(changed)));
+        let all = json!({"ran": ["A", "B"], "simulated": ["C"]});
+        assert_eq!(of(json!({"cases": [all]})), Some(json!([])));
+    }
+}
