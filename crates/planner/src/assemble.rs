@@ -4,6 +4,7 @@
 mod act;
 mod agent;
 mod approval;
+mod backdrop;
 mod called;
 mod condition;
 mod content;
@@ -27,6 +28,7 @@ mod pick;
 mod remind;
 mod repeat;
 mod reply;
+mod standing;
 mod start;
 mod tell;
 mod think;
@@ -73,7 +75,9 @@ pub fn read(request: &str, language: &str) -> crate::read::Reading {
     reading.agent();
     reading.flow();
     reading.leftover();
-    let unshown = crate::states::settle(&mut reading.plan.steps);
+    let mut steps = std::mem::take(&mut reading.plan.steps);
+    let unshown = crate::states::settle(&mut steps, &|state| reading.as_written(state));
+    reading.plan.steps = steps;
     let lost = reading.lost();
     let stated = reading.stated_by(&unshown);
     let unasked = reading.unasked();
@@ -205,6 +209,34 @@ impl<'a> Reading<'a> {
     fn items(&self, clause: &Clause) -> &'a [Item] {
         let items = self.chart.items.get(clause.from..clause.to);
         items.unwrap_or(&[])
+    }
+
+    /// The column and the value of a state as the request writes them: "con estado pendiente".
+    fn as_written(&self, state: &str) -> (String, String) {
+        let noun = |i: &&Item| i.noun().is_some_and(|n| n.concept == "status");
+        let said = |i: &Item| self.text.get(i.from..i.to).map(str::to_owned);
+        let column = self.chart.items.iter().find(noun).and_then(said);
+        let tells = |i: &&Item| {
+            let sense = i.sense(crate::lex::Class::Adjective);
+            sense.is_some_and(|s| s.concept == state)
+        };
+        let value = self.chart.items.iter().find(tells).and_then(|i| {
+            let known = crate::lex::Lexicon::of(self.chart.language);
+            let stem = |end: &&str| i.text.strip_suffix(*end).filter(|s| !known.senses(s).is_empty());
+            // German adjectives are declined before their nouns.
+            let ends: &[&str] = match self.chart.language {
+                "de" => &["en", "er", "es", "em", "e"],
+                _ => &[],
+            };
+            match ends.iter().find(|e| stem(e).is_some()) {
+                Some(end) => i.text.strip_suffix(end).map(str::to_owned),
+                None => said(i),
+            }
+        });
+        (
+            column.map_or_else(|| "status".to_owned(), |c| c.to_lowercase()),
+            value.unwrap_or_else(|| state.to_owned()),
+        )
     }
 
     /// The words of the request that say one of these states.

@@ -31,6 +31,10 @@ impl Reading<'_> {
         if heads || self.tells_source(clause) || self.tells_of_people(clause) {
             return Vec::new();
         }
+        if self.tells_how_things_are(clause) {
+            self.set_used(i, true);
+            return Vec::new();
+        }
         if self.asks_leave(clause) {
             return self.approved(clause, "APPROVE");
         }
@@ -342,6 +346,9 @@ impl Reading<'_> {
             "MOVE" | "COPY" if let Some(source) = self.moved_from(clause) => {
                 self.move_over(i, clause, frame, source)
             }
+            "MOVE" | "COPY" | "GET" | "CONVERT" if let Some(at) = self.carried(clause) => {
+                self.carry(i, clause, at)
+            }
             "STORE" | "ARCHIVE" | "SYNC" | "EXPORT" => self.store(i, clause, frame),
             "CREATE" | "DRAFT" => self.create(i, clause, frame),
             "UPDATE" => self.on_service(i, clause, frame, Verb::Update),
@@ -513,6 +520,47 @@ impl Reading<'_> {
         let named = || before.iter().rev().filter_map(Item::service).find(files);
         let source = from.or_else(named)?;
         (source.key != target.key).then_some(source)
+    }
+
+    /// "get new answers into Airtable", "turn mails into Todoist tasks": where the phrase stands that says what is made of what another
+    /// service has.
+    fn carried(&self, clause: &Clause) -> Option<usize> {
+        let into = |p: &Phrase| matches!(p.prep.as_str(), "into" | "to" | "onto");
+        let acts = |p: &Phrase| {
+            p.service
+                .is_some_and(|s| !s.actions.is_empty() && !s.speaks() && !s.is("llm"))
+        };
+        let at = clause.after.iter().position(|p| into(p) && acts(p))?;
+        let to = clause.after.get(at)?.service?;
+        let taken = crate::cut::before(&clause.after, at);
+        let other = |p: &Phrase| p.service.is_some_and(|s| s.key != to.key && !s.is("llm"));
+        let came = || self.trigger_service().is_some_and(|s| s.key != to.key);
+        let thing = |p: &Phrase| matches!(self.kind(p), "record" | "message" | "event" | "person");
+        let own = taken.iter().any(thing) && came();
+        (taken.iter().any(other) || own).then_some(at)
+    }
+
+    /// What is taken from one service, where it did not start the workflow, and made in another.
+    fn carry(&mut self, i: usize, clause: &Clause, at: usize) -> Vec<Step> {
+        let part = |after: &[Phrase]| Clause {
+            before: Vec::new(),
+            after: after.to_vec(),
+            ..clause.clone()
+        };
+        let taken = part(crate::cut::before(&clause.after, at));
+        let made = part(crate::cut::from(&clause.after, at));
+        let came = self.trigger_service();
+        let read = taken
+            .after
+            .iter()
+            .filter_map(|p| p.service)
+            .any(|s| came.is_none_or(|c| c.key != s.key));
+        let mut steps = match read {
+            true => self.fetch(i, &taken, "GET"),
+            false => Vec::new(),
+        };
+        steps.extend(self.create(i, &made, "CREATE"));
+        steps
     }
 
     /// Files are stored in another service; what is moved is deleted where it was.

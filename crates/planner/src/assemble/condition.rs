@@ -19,6 +19,7 @@ impl Reading<'_> {
             .begun(clause)
             .or_else(|| self.several(clause))
             .or_else(|| self.between(clause))
+            .or_else(|| self.answer_status(clause))
             .or_else(|| self.compared(clause))
             .or_else(|| self.equated(clause))
             .or_else(|| self.contained(clause))
@@ -246,7 +247,11 @@ impl Reading<'_> {
         let right = clause.after.iter().find_map(|p| self.right(p))?;
         Some(Cond::Compare {
             left,
-            op: if reach { Cmp::Gt } else { Cmp::Eq },
+            op: match reach {
+                true if clause.calls("LESS") => Cmp::Lt,
+                true => Cmp::Gt,
+                false => Cmp::Eq,
+            },
             right,
         })
     }
@@ -348,6 +353,20 @@ impl Reading<'_> {
             left,
             op: Cmp::Eq,
             right,
+        })
+    }
+
+    /// "if it doesn't return 200": the status of the answer of an address that is called.
+    fn answer_status(&self, clause: &Clause) -> Option<Cond> {
+        let answers = clause.calls("ANSWER") || clause.calls("REPLY");
+        let called = self.chart.items.iter().any(|i| i.shape() == Some(Kind::Url));
+        let code = clause.after.iter().find_map(|p| p.numbers.first())?;
+        let code = figure(self.raw(*code)).filter(|n| (100.0..600.0).contains(n))?;
+        let bound = clause.phrases().any(|p| p.compared.is_some());
+        (answers && called && !bound).then(|| Cond::Compare {
+            left: field("status code"),
+            op: Cmp::Eq,
+            right: lit(number(code)),
         })
     }
 

@@ -67,6 +67,57 @@ impl Reading<'_> {
         }
     }
 
+    /// "the number of rows", "die Anzahl der Zeilen": how many there are of something is told; what of.
+    pub(super) fn counts(&self, clause: &Clause) -> Option<String> {
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        let several = |p: &Phrase| p.noun(self.chart).is_some_and(|n| n.form == "many");
+        let tells = |at: &usize| {
+            let noun = self.chart.item(*at).noun();
+            noun.is_some_and(|n| n.concept == "count")
+        };
+        phrases.iter().enumerate().find_map(|(n, p)| {
+            let told = p.prep.is_empty() && p.compared.is_none() && p.numbers.is_empty();
+            let own = p.modifiers.iter().any(tells) && several(p);
+            let next = phrases.get(n + 1).filter(|q| q.prep == "of" && several(q));
+            let quantity = matches!(self.concept(p), "count" | "quantity") && next.is_some();
+            let of = next.map(|q| format!(" {}", self.words(q))).unwrap_or_default();
+            (told && (own || quantity)).then(|| match own {
+                true => self.words(p),
+                false => format!("{}{of}", self.words(p)),
+            })
+        })
+    }
+
+    /// "send me the total", of many: the sum of what it is of. In which column that stands, nobody may have said.
+    pub(super) fn totalled(&mut self, clause: &Clause) -> Vec<crate::plan::Step> {
+        let alone = |p: &Phrase| {
+            let one = p.head(self.chart).is_some_and(|h| !h.text.contains(' '));
+            let bare = p.modifiers.is_empty() && p.names.is_empty() && p.compared.is_none();
+            self.concept(p) == "total" && p.prep.is_empty() && !p.listed && one && bare
+        };
+        let Some(n) = clause.after.iter().position(alone) else {
+            return Vec::new();
+        };
+        let next = clause.after.get(n + 1);
+        if next.is_some_and(|q| q.listed) {
+            return Vec::new();
+        }
+        let measured = |q: &&Phrase| {
+            q.prep == "of" && matches!(self.kind(q), "field" | "money" | "number")
+        };
+        let Some(of) = next.filter(measured).cloned() else {
+            let said = clause.after.get(n).map(|p| self.words(p));
+            self.plan.unread.extend(said);
+            return Vec::new();
+        };
+        let sum = Clause {
+            before: Vec::new(),
+            after: vec![of],
+            ..clause.clone()
+        };
+        self.measured(&sum, "SUM")
+    }
+
     /// "if it ships to France", "critical", "for the silver ones": a value whose field nobody names, by what it is a value of.
     pub(super) fn by_value(&self, clause: &Clause) -> Option<Cond> {
         let plain = |p: &&Phrase| {

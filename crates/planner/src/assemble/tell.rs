@@ -24,7 +24,17 @@ fn sends(service: &ServiceEntry) -> bool {
 impl Reading<'_> {
     /// "email it", "mail each new file": what is sent is the file that started the workflow.
     fn hands_file(&self, clause: &Clause) -> bool {
-        let files = self.trigger_service().is_some_and(|s| s.is("files"));
+        let polled = self.plan.triggers.iter().any(|t| match t {
+            Trigger::Poll { step, .. } => match &step.does {
+                Does::Service { service, .. } => {
+                    let node = service.node_types.first();
+                    node.is_some_and(|n| crate::lexicon::acting(|t| t == n).any(|s| s.is("files")))
+                }
+                _ => false,
+            },
+            _ => false,
+        });
+        let files = polled || self.trigger_service().is_some_and(|s| s.is("files"));
         let came = |p: &Phrase| {
             let file = p.pronoun.is_some() || self.kind(p) == "file";
             p.prep.is_empty() && p.service.is_none() && file
@@ -183,7 +193,30 @@ impl Reading<'_> {
         // "post our new stuff on LinkedIn": what is new is published by itself.
         let fresh = |p: &Phrase| p.prep.is_empty() && p.states.iter().any(|s| self.is_fresh(*s));
         let published = service.is("social") && !single && clause.after.iter().any(fresh);
-        let many = self.topic.many && !own && !each && !published;
+        // What is forwarded goes on as it came, one by one.
+        let forwarded = clause.calls("FORWARD") && !single;
+        let many = self.topic.many && !own && !each && !published && !forwarded;
+        let known = args
+            .iter()
+            .any(|a| a.role == Role::Text && !matches!(a.value, Val::Field { .. }))
+            && self.quote(clause).is_some();
+        if many
+            && !known
+            && let Some(what) = self.counts(clause)
+        {
+            let length = Val::Expr {
+                code: "$json.data.length".to_owned(),
+            };
+            let parts = vec![lit(format!("{what}: ")), length];
+            args.retain(|a| a.role != Role::Text);
+            args.push(arg(Role::Text, Val::Template { parts }));
+        }
+        let sum = match many && !known {
+            true => self.totalled(clause),
+            false => Vec::new(),
+        };
+        let many = many && sum.is_empty();
+        steps.extend(sum);
         if many && !filed {
             steps.push(self.simple(
                 clause,
@@ -428,6 +461,7 @@ impl Reading<'_> {
                 before.filter(|_| self.plan.triggers.iter().all(by_itself))
             };
             let of = matches!(p.prep.as_str(), "of" | "from")
+                || p.prep == "in" && self.counts(clause).is_some()
                 || p.prep == "in"
                     && to.is("mail")
                     && kept().is_some_and(|b| self.kind(b) == "person");

@@ -155,11 +155,22 @@ const NAMED: &[&str] = &[
     "place",
     "container",
     "index",
+    "collection",
+    "bucket",
 ];
 /// Concepts that are parts of those instead: "table rows".
 const UNNAMED: &[&str] = &[
     "row", "column", "name", "record", "data", "key", "id", "file",
 ];
+
+/// Whether a form that is no order stands where its clause ends, or goes on with another one.
+fn names_place(chart: &Chart, at: usize) -> bool {
+    let item = chart.item(at);
+    let next = chart.item(at + 1);
+    let order = item.verb().is_some_and(|v| v.form == "base");
+    let ends = next.stops() || ["and", "or", "if", "when"].iter().any(|c| next.is(c));
+    !order && ends
+}
 
 struct Reader<'c> {
     chart: &'c Chart,
@@ -271,6 +282,14 @@ impl Reader<'_> {
             What::Unknown => self.unknown(at, item),
             // "table assets": what nearly is a word of the tables is a name where one is due.
             What::Word(_) if item.spelled && self.awaits_name(at) => self.unknown(at, item),
+            // "channel shipped", "bucket incoming": whatever else the last word of such a phrase means.
+            What::Word(sense)
+                if matches!(sense.class, Class::Adjective | Class::Verb)
+                    && self.ends_with_name(at) =>
+            {
+                self.begin(at);
+                self.now.names.push(at);
+            }
             What::Word(sense) => match sense.class {
                 Class::Noun => self.noun(at),
                 Class::Adjective | Class::Verb
@@ -324,6 +343,15 @@ impl Reader<'_> {
         self.now.head.is_some_and(|h| h + 1 == at) && NAMED.contains(&concept)
     }
 
+    /// Whether the head so far is one thing that has a name, and the phrase ends with the word behind it.
+    fn ends_with_name(&self, at: usize) -> bool {
+        let noun = self.now.noun(self.chart);
+        let kept = noun
+            .is_some_and(|n| matches!(n.kind(), "container" | "place") && n.form == "one");
+        let bare = self.now.names.is_empty() && self.now.numbers.is_empty();
+        kept && bare && self.now.head.is_some_and(|h| h + 1 == at) && names_place(self.chart, at)
+    }
+
     /// "in list Done": a word with a capital letter right after a thing that has a name.
     fn names_container(&self, at: usize, item: &Item) -> bool {
         let kept = self.now.head.is_some_and(|h| h + 1 == at) && self.now.names.is_empty();
@@ -333,7 +361,7 @@ impl Reader<'_> {
 
     /// "the Google Sheet Orders": a word with a capital letter right after a service that keeps things is the name of one.
     fn names_of_service(&self, at: usize, item: &Item) -> bool {
-        let keeps = |s: &ServiceEntry| s.is_any(&["sheet", "base", "db", "files", "kv"]);
+        let keeps = |s: &ServiceEntry| s.is_any(&["sheet", "base", "db", "files", "kv", "calendar"]);
         let bare = self.now.head.is_none()
             && self.now.names.is_empty()
             && self.now.modifiers.is_empty()

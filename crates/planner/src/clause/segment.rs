@@ -751,7 +751,12 @@ fn commands(chart: &Chart, now: &Segment, at: usize) -> bool {
     let last = now.items.last().map(|i| chart.item(*i));
     let free = last.is_some_and(|l| {
         let asks = ["aux", "neg", "pronoun", "and", "or", "det", "prep", "then"];
-        l.verb().is_none() && !asks.iter().any(|c| l.is(c))
+        // "when a seat is booked create …": what happened is told in full.
+        let told = l.verb().is_none_or(|v| {
+            let finite = matches!(v.form.as_str(), "past" | "third");
+            finite && !supports(v) && now.intro == Some(Intro::When)
+        });
+        told && !asks.iter().any(|c| l.is(c))
     });
     let next = chart.item(at + 1);
     let object = next.service().is_some()

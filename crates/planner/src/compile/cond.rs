@@ -151,6 +151,13 @@ impl Draft<'_> {
             } => Some(*b),
             _ => None,
         };
+        // Of several joined names one is meant.
+        let listed = left_value.as_str().is_some_and(|js| js.contains(".join("));
+        let op = match op {
+            Cmp::Eq if listed => Cmp::Contains,
+            Cmp::Ne if listed => Cmp::NotContains,
+            other => other,
+        };
         match op {
             Cmp::IsTrue | Cmp::IsFalse => {
                 let name = if op == Cmp::IsTrue { "true" } else { "false" };

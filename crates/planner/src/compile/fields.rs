@@ -927,7 +927,10 @@ fn github_shape(kind: &str) -> &'static [Row] {
             ("state|status", "pull_request.state"),
             ("branch|head branch|source branch", "pull_request.head.ref"),
             ("base branch|target branch|base", "pull_request.base.ref"),
-            ("labels", "pull_request.labels"),
+            (
+                "labels|label",
+                "pull_request.labels.map((label) => label.name).join(', ')",
+            ),
         ],
         "issues" => &[
             ("title|name", "issue.title"),
@@ -939,7 +942,10 @@ fn github_shape(kind: &str) -> &'static [Row] {
             ("url|link|html url", "issue.html_url"),
             ("number|id", "issue.number"),
             ("state|status", "issue.state"),
-            ("labels", "issue.labels"),
+            (
+                "labels|label",
+                "issue.labels.map((label) => label.name).join(', ')",
+            ),
         ],
         "issue_comment" => &[
             (

@@ -304,7 +304,7 @@ impl Draft<'_> {
     }
 
     /// A name that the request gives and no parameter took is said, not dropped.
-    fn note_unplaced(&mut self, said: &[Arg], params: &Map<String, Value>, node: &str) {
+    pub(super) fn note_unplaced(&mut self, said: &[Arg], params: &Map<String, Value>, node: &str) {
         let blob = fold(&Value::Object(params.clone()).to_string());
         for a in said {
             let what = match &a.role {
@@ -331,7 +331,9 @@ impl Draft<'_> {
                 .iter()
                 .chain(self.todo.iter().map(|t| &t.text))
                 .any(|n| n.contains(&text));
-            if text.chars().count() > 1 && !placed && !told {
+            let tested = || json!(self.plan.steps).to_string().contains(&json!(text).to_string());
+            if text.chars().count() > 1 && !placed && !told && !tested() {
+                self.gap(&text);
                 self.note(format!(
                     "{node}: the {what} {text:?} fits no parameter of this node; set it by hand where it belongs"
                 ));

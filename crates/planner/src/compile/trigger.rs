@@ -397,6 +397,7 @@ impl Draft<'_> {
                 name: &node,
             },
         );
+        self.note_unplaced(&args, &params, &node);
         if let Some(n) = self.workflow.node_by_name_mut(&node) {
             n.edit_parameters(|p| *p = params);
         }
@@ -486,6 +487,10 @@ impl Draft<'_> {
             "emailReadImap" => {
                 // this format brings the attachments along
                 params.insert("format".into(), json!("resolved"));
+                // What a mailbox calls labels are folders of it.
+                if let Some(folder) = lit(&Role::Label).or(container) {
+                    params.insert("mailbox".into(), json!(folder));
+                }
                 // The rules of a search, as the mailbox takes them.
                 if let Some(from) = lit(&Role::From) {
                     let rules = json!(["UNSEEN", ["FROM", from]]).to_string();
