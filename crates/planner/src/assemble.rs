@@ -4,7 +4,6 @@
 mod act;
 mod agent;
 mod approval;
-mod backdrop;
 mod called;
 mod condition;
 mod content;
@@ -28,6 +27,7 @@ mod pick;
 mod remind;
 mod repeat;
 mod reply;
+mod source;
 mod standing;
 mod start;
 mod tell;
@@ -53,6 +53,7 @@ pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
         &content::CONTENT,
         &crate::account::ANSWERS_FOR,
         &happen::EVENTS,
+        &source::BRINGS,
         &measure::VALUES,
         &title::WORDS,
         &crate::states::STATES,
@@ -104,6 +105,8 @@ pub(crate) struct Reading<'a> {
     topic: Topic,
     /// The containers that were written to, with the keys of their services.
     containers: Vec<(String, Arg)>,
+    /// The containers that were read, with the keys of their services.
+    read_from: Vec<(String, Arg)>,
     /// A source that was spoken of and not read yet, with its containers.
     source: Option<(&'static ServiceEntry, Vec<Arg>)>,
     /// The assistant that the request is for, and the clause that speaks of it.
@@ -150,6 +153,7 @@ impl<'a> Reading<'a> {
             services: Vec::new(),
             topic: Topic::default(),
             containers: Vec::new(),
+            read_from: Vec::new(),
             source: None,
             assistant: None,
             agent_at: 0,
@@ -222,7 +226,11 @@ impl<'a> Reading<'a> {
         };
         let value = self.chart.items.iter().find(tells).and_then(|i| {
             let known = crate::lex::Lexicon::of(self.chart.language);
-            let stem = |end: &&str| i.text.strip_suffix(*end).filter(|s| !known.senses(s).is_empty());
+            let stem = |end: &&str| {
+                i.text
+                    .strip_suffix(*end)
+                    .filter(|s| !known.senses(s).is_empty())
+            };
             // German adjectives are declined before their nouns.
             let ends: &[&str] = match self.chart.language {
                 "de" => &["en", "er", "es", "em", "e"],

@@ -265,7 +265,13 @@ impl Reading<'_> {
                 // "everybody", "each person": whoever it is has an address of no other name.
                 let name = match self.concept(person) {
                     "person" => "email".to_owned(),
-                    _ => format!("{} email", self.words(person)),
+                    _ => {
+                        let who = Phrase {
+                            states: Vec::new(),
+                            ..person.clone()
+                        };
+                        format!("{} email", self.words(&who))
+                    }
                 };
                 args.push(arg(Role::To, field(&name)));
             }
@@ -294,13 +300,8 @@ impl Reading<'_> {
 
     /// "send each of them a mail": whoever it is, of each item.
     fn to_each(&self, clause: &Clause) -> bool {
-        self.items(clause).windows(3).any(|w| match w {
-            [each, of, them] => {
-                let every = each.tells("each") || each.is("each");
-                every && of.is("prep") && them.is("pronoun") && !them.tells("us")
-            }
-            _ => false,
-        })
+        let them = |i: &crate::chart::Item| i.is("each") && i.text.contains(' ');
+        self.items(clause).iter().any(them)
     }
 
     /// The address of whom the data is about, for a mail to somebody who is not named: "la personne reçoit un mail", "envoie-lui

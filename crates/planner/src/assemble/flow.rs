@@ -593,6 +593,24 @@ impl Reading<'_> {
     }
 
     fn conditional(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) {
+        let fetched = self.fetched_from(clause);
+        let rest = fetched.as_ref().map(|(_, rest)| rest.clone());
+        if let Some((read, _)) = fetched {
+            let before = crate::cut::before(&self.clauses, i);
+            let same = before.iter().filter(|c| c.sentence == clause.sentence);
+            let sentence: Vec<String> = same.map(|c| self.said(c)).collect();
+            let steps = tree.here();
+            let at = steps.iter().position(|s| sentence.contains(&s.said));
+            let at = at.unwrap_or(steps.len());
+            steps.insert(
+                at,
+                Step {
+                    said: sentence.first().cloned().unwrap_or_default(),
+                    ..read
+                },
+            );
+        }
+        let clause = rest.as_ref().unwrap_or(clause);
         let failing = (self.fails(clause) || self.is_not_done(tree, clause))
             && self
                 .condition(clause)
@@ -759,6 +777,15 @@ impl Reading<'_> {
             return;
         }
         let Some(condition) = self.condition(clause) else {
+            // "… that nobody is assigned to": what would leave something out and was not read.
+            let read = tree.here().iter().rev().take(2).any(super::repeat::reads);
+            let acts = clause
+                .verb
+                .as_ref()
+                .is_some_and(|v| crate::account::asks_for_a_step(&v.sense));
+            if self.denies(clause) || read && acts {
+                self.plan.unread.push(said.to_owned());
+            }
             return;
         };
         // "… a signup whose country is Germany, do this, otherwise that": both ways are wanted.
@@ -1031,7 +1058,14 @@ impl Reading<'_> {
             before: Vec::new(),
             ..clause.clone()
         };
-        let read = self.fetch(i, &Clause { verb: None, ..subject }, "GET");
+        let read = self.fetch(
+            i,
+            &Clause {
+                verb: None,
+                ..subject
+            },
+            "GET",
+        );
         let narrowed = read.iter().any(|s| matches!(s.does, Does::Filter { .. }));
         let test = self.condition(clause).filter(|_| !narrowed);
         let read: Vec<Step> = read
@@ -1135,7 +1169,9 @@ fn before_acting(mut steps: Vec<Step>) -> Vec<Step> {
         let writes = super::repeat::acts(s) && !super::repeat::reads(s);
         writes || matches!(s.does, Does::Aggregate { .. })
     };
-    let last = steps.last().is_some_and(|s| matches!(s.does, Does::Filter { .. }));
+    let last = steps
+        .last()
+        .is_some_and(|s| matches!(s.does, Does::Filter { .. }));
     let Some(at) = steps.iter().position(acts).filter(|_| last) else {
         return steps;
     };

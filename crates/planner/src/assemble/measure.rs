@@ -12,6 +12,9 @@ pub(super) const VALUES: Table = Table {
     columns: 2,
 };
 
+/// Words that ask for a number.
+const HOW_MANY: &[&str] = &["how many", "wie viele", "combien de"];
+
 /// A kind of field: its names, and the values by which it is known; none where it is known by its name alone.
 struct Kind {
     names: Vec<&'static str>,
@@ -69,6 +72,16 @@ impl Reading<'_> {
 
     /// "the number of rows", "die Anzahl der Zeilen": how many there are of something is told; what of.
     pub(super) fn counts(&self, clause: &Clause) -> Option<String> {
+        // "how many rows there were".
+        let asked = |w: &[crate::chart::Item]| match w {
+            [how, what] if HOW_MANY.contains(&how.text.as_str()) => {
+                what.noun().is_some_and(|n| n.form == "many")
+            }
+            _ => false,
+        };
+        if let Some([_, what]) = self.items(clause).windows(2).find(|w| asked(w)) {
+            return self.text.get(what.from..what.to).map(str::to_owned);
+        }
         let phrases: Vec<&Phrase> = clause.phrases().collect();
         let several = |p: &Phrase| p.noun(self.chart).is_some_and(|n| n.form == "many");
         let tells = |at: &usize| {
@@ -77,10 +90,17 @@ impl Reading<'_> {
         };
         phrases.iter().enumerate().find_map(|(n, p)| {
             let told = p.prep.is_empty() && p.compared.is_none() && p.numbers.is_empty();
-            let own = p.modifiers.iter().any(tells) && several(p);
+            let nouns = || p.modifiers.iter().chain(&p.head);
+            let many = |at: &usize| {
+                let noun = self.chart.item(*at).noun();
+                noun.is_some_and(|n| n.form == "many")
+            };
+            let own = nouns().any(tells) && nouns().any(|at| !tells(at) && many(at));
             let next = phrases.get(n + 1).filter(|q| q.prep == "of" && several(q));
             let quantity = matches!(self.concept(p), "count" | "quantity") && next.is_some();
-            let of = next.map(|q| format!(" {}", self.words(q))).unwrap_or_default();
+            let of = next
+                .map(|q| format!(" {}", self.words(q)))
+                .unwrap_or_default();
             (told && (own || quantity)).then(|| match own {
                 true => self.words(p),
                 false => format!("{}{of}", self.words(p)),
@@ -102,9 +122,8 @@ impl Reading<'_> {
         if next.is_some_and(|q| q.listed) {
             return Vec::new();
         }
-        let measured = |q: &&Phrase| {
-            q.prep == "of" && matches!(self.kind(q), "field" | "money" | "number")
-        };
+        let measured =
+            |q: &&Phrase| q.prep == "of" && matches!(self.kind(q), "field" | "money" | "number");
         let Some(of) = next.filter(measured).cloned() else {
             let said = clause.after.get(n).map(|p| self.words(p));
             self.plan.unread.extend(said);

@@ -64,18 +64,25 @@ impl Reading<'_> {
         let first = self.clauses.first()?;
         let ordered = first.intro == Intro::None
             && first.before.is_empty()
-            && first.verb.as_ref().is_some_and(|v| v.sense.form == "base" && !v.negated);
+            && first
+                .verb
+                .as_ref()
+                .is_some_and(|v| v.sense.form == "base" && !v.negated);
         let untimed = self.clauses.iter().all(|c| c.times.is_empty());
         if !ordered || !untimed {
             return None;
         }
         let phrases: Vec<&Phrase> = first.phrases().collect();
-        let (n, came) = phrases.iter().enumerate().find(|(_, p)| self.comes_again(p))?;
+        let (n, came) = phrases
+            .iter()
+            .enumerate()
+            .find(|(_, p)| self.comes_again(p))?;
         let place = |p: &&&Phrase| matches!(p.prep.as_str(), "from" | "in" | "on" | "of");
         let brings = |p: &Phrase| p.service.filter(|s| !s.triggers.is_empty() && !s.is("llm"));
         let mailed = || {
             let mail = self.concept(came) == "email" && came.service.is_none();
-            mail.then(|| self.latest("mail").or_else(|| super::service("imap"))).flatten()
+            mail.then(|| self.latest("mail").or_else(|| super::service("imap")))
+                .flatten()
         };
         let next = phrases.get(n + 1).filter(place);
         let service = brings(came)
@@ -98,7 +105,7 @@ impl Reading<'_> {
             .quantity
             .is_some_and(|q| self.chart.item(q).tells("each"));
         let many = phrase.noun(self.chart).is_some_and(|n| n.form == "many");
-        let mail = self.kind(phrase) == "message" && many && phrase.quantity.is_none();
+        let mail = self.kind(phrase) == "message" && many;
         let thing = matches!(self.kind(phrase), "record" | "event" | "message" | "file");
         mail || each && thing
     }

@@ -1,7 +1,7 @@
 //! What starts the workflow: a rhythm, an event of a service, a form, a call, a chat, a person.
 
 use super::{Reading, arg, lit};
-use crate::clause::{Clause, Intro, Phrase};
+use crate::clause::{Clause, Intro, Phrase, is_backdrop};
 use crate::lexicon::ServiceEntry;
 use crate::plan::{Cond, Role, ScheduleRule, Service, Trigger, WebhookAuth};
 use crate::spot::Kind;
@@ -387,7 +387,15 @@ impl Reading<'_> {
     /// The clause that most likely tells of the event of a service.
     fn likeliest(&self) -> Option<Event> {
         let mut best: Option<(i32, Event)> = None;
+        let later = |c: &Clause| {
+            let mut after = self.clauses.iter().filter(|o| o.from >= c.to);
+            after.any(|o| o.intro == Intro::When)
+        };
         for (i, clause) in self.clauses.iter().enumerate() {
+            // "We use Calendly for bookings. When …": what happens is told later.
+            if later(clause) && is_backdrop(self.chart, &self.clauses, clause) {
+                continue;
+            }
             let fresh = |p: &Phrase| p.states.iter().any(|s| self.is_fresh(*s));
             let new = clause.phrases().any(fresh);
             let verb = clause.verb.as_ref();
@@ -420,6 +428,7 @@ impl Reading<'_> {
                     })
                 })
                 .or_else(|| clause.phrases().find_map(of));
+            let named = self.comes_from(clause, named);
             let near = self
                 .clauses
                 .get(i + 1)
@@ -495,8 +504,9 @@ impl Reading<'_> {
                 && clause.before.is_empty()
                 && verb.is_some_and(ordered)
                 && !self.announced(i);
-            let source =
-                |p: &Phrase| fresh(p) && (p.service.is_some() || self.kind(p) == "message");
+            let source = |p: &Phrase| {
+                fresh(p) && !self.is_target(p) && (p.service.is_some() || self.kind(p) == "message")
+            };
             let sent = verb.is_none()
                 && clause
                     .phrases()

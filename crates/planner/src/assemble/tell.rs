@@ -168,6 +168,8 @@ impl Reading<'_> {
                 args.extend(self.greeted());
             }
         }
+        let wish = self.only_wished(clause);
+        self.plan.unread.extend(wish);
         args.extend(self.text_of(i).or_else(|| self.theme(clause)));
         args.extend(
             self.details(clause)
@@ -205,7 +207,7 @@ impl Reading<'_> {
             && let Some(what) = self.counts(clause)
         {
             let length = Val::Expr {
-                code: "$json.data.length".to_owned(),
+                code: "$input.first().json.data.length".to_owned(),
             };
             let parts = vec![lit(format!("{what}: ")), length];
             args.retain(|a| a.role != Role::Text);
@@ -245,6 +247,21 @@ impl Reading<'_> {
             },
         ));
         steps
+    }
+
+    /// "mail the customer asking for a review": what a message is to ask for, where nobody says its words.
+    fn only_wished(&self, clause: &Clause) -> Option<String> {
+        if self.quote(clause).is_some() {
+            return None;
+        }
+        let verb = clause.verb.as_ref()?.at;
+        let asks = |at: &usize| {
+            let wish = self.chart.item(*at).verb();
+            wish.is_some_and(|v| v.form == "ing" && (v.calls("ASK") || v.calls("WANT")))
+        };
+        let from = (verb + 1..clause.to).find(asks)?;
+        let (first, last) = (self.chart.item(from), self.chart.item(clause.to - 1));
+        self.text.get(first.from..last.to).map(str::to_owned)
     }
 
     /// "its stdout into #infra", "post the number": what a message without a text tells, where it is a figure, a text or a field.
@@ -526,6 +543,17 @@ impl Reading<'_> {
     /// "I want an email to …", "I need a row in …".
     pub(super) fn wanted(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
         let frame = self.nominal(clause).first().copied().unwrap_or("");
+        // "I'd like a Trello card for each message": one record of a service is made, whatever it is made of.
+        let made = clause.after.first().is_some_and(|p| {
+            let one = self.chart.item(p.from).tells("one") && p.prep.is_empty();
+            let kept = p
+                .service
+                .is_some_and(|s| !s.actions.is_empty() && !s.speaks());
+            one && kept && self.kind(p) == "record"
+        });
+        if made && !self.plan.triggers.is_empty() {
+            return self.create(i, clause, "CREATE");
+        }
         let mails = clause
             .after
             .iter()

@@ -1018,7 +1018,13 @@ pub(super) fn origin_of(node_type: &str, object: &str) -> Origin {
                 .filter(|(_, path)| {
                     !bare
                         || ![
-                            "action.", "current.", "data.", "body.", "payload.", "event.",
+                            "action.",
+                            "current.",
+                            "data.",
+                            "body.",
+                            "payload.",
+                            "event.",
+                            "object_attributes.",
                         ]
                         .iter()
                         .any(|envelope| path.starts_with(envelope))
@@ -1057,6 +1063,11 @@ pub(super) fn answer_of(node_type: &str, object: &str) -> Origin {
         if keep {
             origin.fields.push((said, path));
         }
+    }
+    // A mail that was sent is another one than the mail at hand.
+    if super::message::is_mail(short) {
+        origin.fields.clear();
+        return origin;
     }
     origin
         .fields

@@ -4,7 +4,7 @@
 use agentctl_n8n::short_type;
 use serde_json::{Map, Value, json};
 
-use super::super::plan::{Arg, Role, Service, Step, Val, Verb};
+use super::super::plan::{Arg, Does, Role, Service, Step, Val, Verb};
 use super::choose::{self, Choice};
 use super::draft::{At, Draft};
 use super::facts::{Facts, shown};
@@ -331,8 +331,23 @@ impl Draft<'_> {
                 .iter()
                 .chain(self.todo.iter().map(|t| &t.text))
                 .any(|n| n.contains(&text));
-            let tested = || json!(self.plan.steps).to_string().contains(&json!(text).to_string());
-            if text.chars().count() > 1 && !placed && !told && !tested() {
+            let tested = || {
+                let mut steps = Vec::new();
+                super::trigger::all_steps(&self.plan.steps, &mut steps);
+                steps.iter().any(|s| match &s.does {
+                    Does::If { condition, .. } | Does::Filter { condition } => json!(condition)
+                        .to_string()
+                        .contains(&json!(text).to_string()),
+                    _ => false,
+                })
+            };
+            // "the rows in the table orders to Slack": the table is that of another node.
+            let elsewhere = || {
+                let nodes = self.workflow.nodes.iter().filter(|n| n.name() != node);
+                let mut held = nodes.filter_map(|n| n.parameters());
+                held.any(|p| fold(&Value::Object(p.clone()).to_string()).contains(&fold(&text)))
+            };
+            if text.chars().count() > 1 && !placed && !told && !tested() && !elsewhere() {
                 self.gap(&text);
                 self.note(format!(
                     "{node}: the {what} {text:?} fits no parameter of this node; set it by hand where it belongs"
