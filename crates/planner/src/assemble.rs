@@ -27,6 +27,8 @@ mod pick;
 mod remind;
 mod repeat;
 mod reply;
+mod source;
+mod standing;
 mod start;
 mod tell;
 mod think;
@@ -51,6 +53,7 @@ pub(crate) fn tables() -> Vec<&'static crate::lex::Table> {
         &content::CONTENT,
         &crate::account::ANSWERS_FOR,
         &happen::EVENTS,
+        &source::BRINGS,
         &measure::VALUES,
         &title::WORDS,
         &crate::states::STATES,
@@ -73,7 +76,9 @@ pub fn read(request: &str, language: &str) -> crate::read::Reading {
     reading.agent();
     reading.flow();
     reading.leftover();
-    let unshown = crate::states::settle(&mut reading.plan.steps);
+    let mut steps = std::mem::take(&mut reading.plan.steps);
+    let unshown = crate::states::settle(&mut steps, &|state| reading.as_written(state));
+    reading.plan.steps = steps;
     let lost = reading.lost();
     let stated = reading.stated_by(&unshown);
     let unasked = reading.unasked();
@@ -100,6 +105,8 @@ pub(crate) struct Reading<'a> {
     topic: Topic,
     /// The containers that were written to, with the keys of their services.
     containers: Vec<(String, Arg)>,
+    /// The containers that were read, with the keys of their services.
+    read_from: Vec<(String, Arg)>,
     /// A source that was spoken of and not read yet, with its containers.
     source: Option<(&'static ServiceEntry, Vec<Arg>)>,
     /// The assistant that the request is for, and the clause that speaks of it.
@@ -146,6 +153,7 @@ impl<'a> Reading<'a> {
             services: Vec::new(),
             topic: Topic::default(),
             containers: Vec::new(),
+            read_from: Vec::new(),
             source: None,
             assistant: None,
             agent_at: 0,
@@ -205,6 +213,38 @@ impl<'a> Reading<'a> {
     fn items(&self, clause: &Clause) -> &'a [Item] {
         let items = self.chart.items.get(clause.from..clause.to);
         items.unwrap_or(&[])
+    }
+
+    /// The column and the value of a state as the request writes them: "con estado pendiente".
+    fn as_written(&self, state: &str) -> (String, String) {
+        let noun = |i: &&Item| i.noun().is_some_and(|n| n.concept == "status");
+        let said = |i: &Item| self.text.get(i.from..i.to).map(str::to_owned);
+        let column = self.chart.items.iter().find(noun).and_then(said);
+        let tells = |i: &&Item| {
+            let sense = i.sense(crate::lex::Class::Adjective);
+            sense.is_some_and(|s| s.concept == state)
+        };
+        let value = self.chart.items.iter().find(tells).and_then(|i| {
+            let known = crate::lex::Lexicon::of(self.chart.language);
+            let stem = |end: &&str| {
+                i.text
+                    .strip_suffix(*end)
+                    .filter(|s| !known.senses(s).is_empty())
+            };
+            // German adjectives are declined before their nouns.
+            let ends: &[&str] = match self.chart.language {
+                "de" => &["en", "er", "es", "em", "e"],
+                _ => &[],
+            };
+            match ends.iter().find(|e| stem(e).is_some()) {
+                Some(end) => i.text.strip_suffix(end).map(str::to_owned),
+                None => said(i),
+            }
+        });
+        (
+            column.map_or_else(|| "status".to_owned(), |c| c.to_lowercase()),
+            value.unwrap_or_else(|| state.to_owned()),
+        )
     }
 
     /// The words of the request that say one of these states.

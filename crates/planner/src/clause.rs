@@ -1,6 +1,7 @@
 //! Clauses of a request: a verb with the phrases around it, what introduces it (if, when, otherwise …) and what it belongs to.
 //! Verbs, joints and phrases come from the chart; no text is cut before its verbs are known.
 
+mod backdrop;
 #[cfg(test)]
 mod clause_tests;
 mod phrase;
@@ -11,6 +12,7 @@ use crate::chart::{Chart, Item};
 use crate::lex::Sense;
 use crate::time::TimeSpan;
 
+pub(crate) use backdrop::is_backdrop;
 pub(crate) use phrase::Phrase;
 pub(crate) use preface::{Preface, preface};
 pub(crate) use segment::numbers_line;

@@ -179,13 +179,16 @@ pub(crate) fn narrow(
 }
 
 /// Settles the states of what is read: each becomes a parameter of the read, or the test that the service's records have for
-/// it. Gives the states that a known service does not show.
-pub(crate) fn settle(steps: &mut Vec<Step>) -> Vec<String> {
+/// it; in tables of one's own it stands as it is `written`: the column and the value. Gives the states that a known service does not show.
+pub(crate) fn settle(
+    steps: &mut Vec<Step>,
+    written: &dyn Fn(&str) -> (String, String),
+) -> Vec<String> {
     let mut unknown = Vec::new();
     let mut at = 0;
     while let Some(step) = steps.get_mut(at) {
         for way in step.ways_mut() {
-            unknown.extend(settle(way));
+            unknown.extend(settle(way, written));
         }
         let state = steps.get(at + 1).and_then(state_of).map(str::to_owned);
         if let (Some(state), Some(read)) = (state, steps.get_mut(at)) {
@@ -200,6 +203,21 @@ pub(crate) fn settle(steps: &mut Vec<Step>) -> Vec<String> {
                         }
                     }
                 },
+                Ok(None) if read_of(read).is_some() => {
+                    let (column, value) = written(&state);
+                    if let Some(Does::Filter {
+                        condition: Cond::Compare { left, right, .. },
+                    }) = steps.get_mut(at + 1).map(|s| &mut s.does)
+                    {
+                        *left = Val::Field {
+                            name: column,
+                            of: None,
+                        };
+                        *right = Val::Lit {
+                            value: json!(value),
+                        };
+                    }
+                }
                 Ok(None) => {}
                 Err(()) => unknown.push(state),
             }

@@ -2,7 +2,7 @@
 
 use super::{Fate, Word};
 use crate::chart::{Chart, Item};
-use crate::clause::{Intro, Phrase, clauses, preface};
+use crate::clause::{Intro, Phrase, clauses, is_backdrop, preface};
 use crate::lex::Class;
 use crate::spot::Kind;
 use crate::time::TimeSpan;
@@ -138,6 +138,17 @@ pub(super) fn background(
             found.extend((start..end).map(|i| (i, "tells about the person".to_owned())));
         }
         start = end + 1;
+    }
+    let all = clauses(chart, times);
+    let later = |from: usize| {
+        let mut after = all.iter().filter(|c| c.from > from);
+        after.any(|c| c.intro == Intro::When || !c.times.is_empty())
+    };
+    for clause in all.iter().filter(|c| is_backdrop(chart, &all, c)) {
+        if later(clause.from) {
+            let why = "tells how things are";
+            found.extend((clause.from..clause.to).map(|i| (i, why.to_owned())));
+        }
     }
     found
 }

@@ -2,7 +2,7 @@
 
 use super::{Reading, arg, field, on};
 use crate::chart::Item;
-use crate::clause::{Clause, Intro, Phrase};
+use crate::clause::{Clause, Intro, Phrase, is_backdrop};
 use crate::lex::Class;
 use crate::lexicon::ServiceEntry;
 use crate::plan::{Arg, Does, Role, Step, Trigger, Val, Verb};
@@ -31,6 +31,11 @@ impl Reading<'_> {
         if heads || self.tells_source(clause) || self.tells_of_people(clause) {
             return Vec::new();
         }
+        let started = !self.plan.triggers.is_empty();
+        if started && is_backdrop(self.chart, &self.clauses, clause) {
+            self.set_used(i, true);
+            return Vec::new();
+        }
         if self.asks_leave(clause) {
             return self.approved(clause, "APPROVE");
         }
@@ -42,6 +47,14 @@ impl Reading<'_> {
             .any(|p| p.literal(self.chart, Kind::Url).is_some());
         if url && self.method(clause).is_some() && !clause.negated() {
             return self.call(i, clause, "CALL");
+        }
+        if let Some((read, rest)) = self.fetched_from(clause) {
+            if let Some(own) = self.clauses.get_mut(i) {
+                own.clone_from(&rest);
+            }
+            let mut steps = vec![read];
+            steps.extend(self.act(i, &rest));
+            return steps;
         }
         if self.runs(clause) {
             return self.command(i, clause);
@@ -241,7 +254,13 @@ impl Reading<'_> {
                     .is_some_and(|s| !s.actions.is_empty() && !s.speaks());
                 p.prep == "from" || p.prep == "of" && acts
             };
-            let fetched = !clause.arrow && clause.phrases().any(|p| taken(p) || state(p));
+            let added = |p: &Phrase| {
+                let one = p.noun(self.chart).is_some_and(|n| n.form == "one");
+                let new = p.states.iter().any(|s| self.is_fresh(*s));
+                one && new && self.kind(p) == "record" && p.prep.is_empty()
+            };
+            let added = self.plan.triggers.iter().any(brings) && clause.phrases().any(added);
+            let fetched = !added && !clause.arrow && clause.phrases().any(|p| taken(p) || state(p));
             return if fetched { vec!["GET"] } else { vec!["STORE"] };
         }
         if url { vec!["GET"] } else { Vec::new() }
@@ -342,6 +361,9 @@ impl Reading<'_> {
             "MOVE" | "COPY" if let Some(source) = self.moved_from(clause) => {
                 self.move_over(i, clause, frame, source)
             }
+            "MOVE" | "COPY" | "GET" | "CONVERT" if let Some(at) = self.carried(clause) => {
+                self.carry(i, clause, at)
+            }
             "STORE" | "ARCHIVE" | "SYNC" | "EXPORT" => self.store(i, clause, frame),
             "CREATE" | "DRAFT" => self.create(i, clause, frame),
             "UPDATE" => self.on_service(i, clause, frame, Verb::Update),
@@ -405,6 +427,20 @@ impl Reading<'_> {
 
     /// A row, a record, a file put somewhere.
     pub(super) fn store(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+        if frame == "EXPORT"
+            && let Some(at) = self.taken_out(clause)
+        {
+            let mut rest = clause.clone();
+            let source = Clause {
+                before: Vec::new(),
+                after: vec![rest.after.remove(at)],
+                verb: None,
+                ..clause.clone()
+            };
+            let mut steps = self.fetch(i, &source, "GET");
+            steps.extend(self.store(i, &rest, "STORE"));
+            return steps;
+        }
         let Some(service) = self.acts_on(clause, frame) else {
             return Vec::new();
         };
@@ -515,6 +551,61 @@ impl Reading<'_> {
         (source.key != target.key).then_some(source)
     }
 
+    /// "get new answers into Airtable", "turn mails into Todoist tasks": where the phrase stands that says what is made of what another
+    /// service has.
+    fn carried(&self, clause: &Clause) -> Option<usize> {
+        let into = |p: &Phrase| matches!(p.prep.as_str(), "into" | "to" | "onto");
+        let acts = |p: &Phrase| {
+            p.service
+                .is_some_and(|s| !s.actions.is_empty() && !s.speaks() && !s.is("llm"))
+        };
+        let at = clause.after.iter().position(|p| into(p) && acts(p))?;
+        let to = clause.after.get(at)?.service?;
+        let taken = crate::cut::before(&clause.after, at);
+        let other = |p: &Phrase| p.service.is_some_and(|s| s.key != to.key && !s.is("llm"));
+        let came = || self.trigger_service().is_some_and(|s| s.key != to.key);
+        let thing = |p: &Phrase| matches!(self.kind(p), "record" | "message" | "event" | "person");
+        let own = taken.iter().any(thing) && came();
+        (taken.iter().any(other) || own).then_some(at)
+    }
+
+    /// What is taken from one service, where it did not start the workflow, and made in another.
+    fn carry(&mut self, i: usize, clause: &Clause, at: usize) -> Vec<Step> {
+        let part = |after: &[Phrase]| Clause {
+            before: Vec::new(),
+            after: after.to_vec(),
+            ..clause.clone()
+        };
+        let taken = part(crate::cut::before(&clause.after, at));
+        let made = part(crate::cut::from(&clause.after, at));
+        let came = self.trigger_service();
+        let read = taken
+            .after
+            .iter()
+            .filter_map(|p| p.service)
+            .any(|s| came.is_none_or(|c| c.key != s.key));
+        let mut steps = match read {
+            true => self.fetch(i, &taken, "GET"),
+            false => Vec::new(),
+        };
+        steps.extend(self.create(i, &made, "CREATE"));
+        steps
+    }
+
+    /// "export the Postgres table orders to Dropbox": the phrase of what is taken out of one service for another.
+    fn taken_out(&self, clause: &Clause) -> Option<usize> {
+        let acts = |p: &Phrase| {
+            p.service
+                .is_some_and(|s| !s.actions.is_empty() && !s.is("llm"))
+        };
+        let first = clause.after.iter().position(|p| acts(p))?;
+        let source = clause.after.get(first)?;
+        let own = matches!(source.prep.as_str(), "" | "from" | "of");
+        let other =
+            |p: &Phrase| p.service.map(|s| &s.key) != source.service.map(|s| &s.key) && acts(p);
+        (own && clause.after.iter().any(other)).then_some(first)
+    }
+
     /// Files are stored in another service; what is moved is deleted where it was.
     fn move_over(
         &mut self,
@@ -566,7 +657,7 @@ impl Reading<'_> {
         steps
     }
 
-    fn create(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
+    pub(super) fn create(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
         let file = clause.after.iter().any(|p| {
             super::data::FORMATS
                 .iter()
@@ -603,6 +694,15 @@ impl Reading<'_> {
                 .find(|(key, _)| *key == service.key)
         {
             args.push(last.clone());
+        }
+        let named = |a: &Arg| matches!(a.role, Role::Container | Role::Part);
+        if matches!(verb, Verb::Update | Verb::Delete) && !args.iter().any(named) {
+            // What is changed lies where it was read.
+            for role in [Role::Container, Role::Part] {
+                let own = |(key, a): &&(String, Arg)| *key == service.key && a.role == role;
+                let last = self.read_from.iter().rev().find(own);
+                args.extend(last.map(|(_, a)| a.clone()));
+            }
         }
         if let Some(container) = args.iter().find(|a| a.role == Role::Container) {
             self.containers
@@ -728,6 +828,11 @@ impl Reading<'_> {
         self.topic.many = true;
         Some(self.simple(clause, on(service, Verb::GetMany, object, args)))
     }
+}
+
+/// Whether a trigger brings something along.
+fn brings(trigger: &Trigger) -> bool {
+    !matches!(trigger, Trigger::Schedule { .. } | Trigger::Manual)
 }
 
 /// Whether nodes of a type run commands.

@@ -19,6 +19,7 @@ impl Reading<'_> {
             .begun(clause)
             .or_else(|| self.several(clause))
             .or_else(|| self.between(clause))
+            .or_else(|| self.answer_status(clause))
             .or_else(|| self.compared(clause))
             .or_else(|| self.equated(clause))
             .or_else(|| self.contained(clause))
@@ -246,7 +247,11 @@ impl Reading<'_> {
         let right = clause.after.iter().find_map(|p| self.right(p))?;
         Some(Cond::Compare {
             left,
-            op: if reach { Cmp::Gt } else { Cmp::Eq },
+            op: match reach {
+                true if clause.calls("LESS") => Cmp::Lt,
+                true => Cmp::Gt,
+                false => Cmp::Eq,
+            },
             right,
         })
     }
@@ -351,6 +356,24 @@ impl Reading<'_> {
         })
     }
 
+    /// "if it doesn't return 200": the status of the answer of an address that is called.
+    fn answer_status(&self, clause: &Clause) -> Option<Cond> {
+        let answers = clause.calls("ANSWER") || clause.calls("REPLY");
+        let called = self
+            .chart
+            .items
+            .iter()
+            .any(|i| i.shape() == Some(Kind::Url));
+        let code = clause.after.iter().find_map(|p| p.numbers.first())?;
+        let code = figure(self.raw(*code)).filter(|n| (100.0..600.0).contains(n))?;
+        let bound = clause.phrases().any(|p| p.compared.is_some());
+        (answers && called && !bound).then(|| Cond::Compare {
+            left: field("status code"),
+            op: Cmp::Eq,
+            right: lit(number(code)),
+        })
+    }
+
     /// "country is Germany": a field, a form of to be, and a name.
     fn equated(&self, clause: &Clause) -> Option<Cond> {
         let phrases: Vec<&Phrase> = clause.phrases().collect();
@@ -365,7 +388,9 @@ impl Reading<'_> {
         let is = (from + 1..to).any(|at| self.chart.item(at).is("aux"));
         let named = value.head(self.chart).is_some_and(|head| head.capital);
         // "the status is ok": what a field is, needs no capital.
-        let named = named || self.kind(subject) == "field";
+        // "where the plan is gold": so is what a column of a table is.
+        let narrowed = self.chart.item(clause.from).text == "where";
+        let named = named || self.kind(subject) == "field" || narrowed;
         let left = self.left(subject).filter(|_| is && named)?;
         Some(Cond::Compare {
             left,

@@ -250,6 +250,12 @@ impl Reading<'_> {
             }
         }
         if args.is_empty() {
+            args.extend(self.address_by_column(clause));
+        }
+        if args.is_empty() && self.to_each(clause) {
+            args.push(arg(Role::To, field("email")));
+        }
+        if args.is_empty() {
             let person = clause.phrases().find(|p| {
                 self.kind(p) == "person"
                     && matches!(p.prep.as_str(), "to" | "")
@@ -259,12 +265,43 @@ impl Reading<'_> {
                 // "everybody", "each person": whoever it is has an address of no other name.
                 let name = match self.concept(person) {
                     "person" => "email".to_owned(),
-                    _ => format!("{} email", self.words(person)),
+                    _ => {
+                        let who = Phrase {
+                            states: Vec::new(),
+                            ..person.clone()
+                        };
+                        format!("{} email", self.words(&who))
+                    }
                 };
                 args.push(arg(Role::To, field(&name)));
             }
         }
         args
+    }
+
+    /// "to the address in column Email": which field says where it goes.
+    fn address_by_column(&self, clause: &Clause) -> Option<Arg> {
+        clause.after.windows(2).find_map(|pair| match pair {
+            [to, column] => {
+                let address = matches!(self.concept(to), "address" | "email") && to.prep == "to";
+                let within = matches!(column.prep.as_str(), "in" | "from" | "of");
+                let said = column.names.first().map(|n| self.name(*n));
+                let said = said.or_else(|| {
+                    let head = column.head.filter(|_| !column.modifiers.is_empty())?;
+                    Some(self.raw(head).to_owned())
+                });
+                let named = matches!(self.concept(column), "column" | "field" | "email");
+                let name = said.filter(|_| address && within && named)?;
+                Some(arg(Role::To, field(&name)))
+            }
+            _ => None,
+        })
+    }
+
+    /// "send each of them a mail": whoever it is, of each item.
+    fn to_each(&self, clause: &Clause) -> bool {
+        let them = |i: &crate::chart::Item| i.is("each") && i.text.contains(' ');
+        self.items(clause).iter().any(them)
     }
 
     /// The address of whom the data is about, for a mail to somebody who is not named: "la personne reçoit un mail", "envoie-lui

@@ -15,10 +15,10 @@ impl Reading<'_> {
     /// "It should say who the supplier is and the number of boxes", "card title = mail subject": adds to the last step that
     /// writes something.
     pub(super) fn holds(&mut self, tree: &mut Tree, i: usize, clause: &Clause) -> bool {
-        let tells = clause
-            .verb
-            .as_ref()
-            .is_some_and(|v| HOLDS.contains(&v.frame()) && !v.negated);
+        let tells = clause.verb.as_ref().is_some_and(|v| {
+            let says = clause.intro == Intro::Relative && v.calls("SAY");
+            (HOLDS.contains(&v.frame()) || says) && !v.negated
+        });
         let sets = self.assigns(clause)
             || clause.calls("UPDATE") && !clause.negated() && self.sets_more(tree, clause);
         let lists = clause.verb.is_none() && self.lists(clause);

@@ -52,6 +52,9 @@ impl Reading<'_> {
             args.extend(more);
             self.source = None;
         }
+        if !args.iter().any(|a| a.role == Role::Container) {
+            args.extend(self.read_subject(clause, service));
+        }
         let query = clause
             .phrases()
             .find_map(|p| p.literal(self.chart, Kind::Quote))
@@ -74,6 +77,12 @@ impl Reading<'_> {
             return vec![self.simple(clause, on(service, Verb::Get, object, args))];
         }
         self.topic.many = true;
+        for place in args
+            .iter()
+            .filter(|a| matches!(a.role, Role::Container | Role::Part))
+        {
+            self.read_from.push((service.key.clone(), place.clone()));
+        }
         let mut steps = vec![self.simple(clause, on(service, verb, object, args))];
         let others: Vec<_> = self
             .services_of(clause)
@@ -150,6 +159,61 @@ impl Reading<'_> {
                 },
             )
         })
+    }
+
+    /// "Post the weather from https://…", "if the price from https://… falls": what lies at an address is fetched first; the clause without
+    /// the address.
+    pub(super) fn fetched_from(&mut self, clause: &Clause) -> Option<(Step, Clause)> {
+        let there = |p: &Phrase| {
+            let url = p.literal(self.chart, Kind::Url).is_some();
+            url && p.prep == "from" && p.service.is_none()
+        };
+        let asked = ["GET", "CALL", "DOWNLOAD", "CHECK", "SEARCH"];
+        if asked.iter().any(|f| clause.calls(f)) || self.feed_named(clause) {
+            return None;
+        }
+        let phrase = clause.phrases().find(|p| there(p))?.clone();
+        let url = phrase.literal(self.chart, Kind::Url)?;
+        let url = self.text.get(url.from..url.to)?.to_owned();
+        let mut rest = clause.clone();
+        rest.before.retain(|p| p.from != phrase.from);
+        rest.after.retain(|p| p.from != phrase.from);
+        let does = Does::Http {
+            method: "GET".to_owned(),
+            url,
+            query: Vec::new(),
+            body: Vec::new(),
+            auth: None,
+            save_as_file: false,
+            never_fail: false,
+            rate_per_second: None,
+        };
+        Some((self.simple(clause, does), rest))
+    }
+
+    fn feed_named(&self, clause: &Clause) -> bool {
+        clause.phrases().any(|p| {
+            let news = matches!(self.concept(p), "news" | "feed");
+            news || p.service.is_some_and(|s| s.key == "rssFeedRead")
+        })
+    }
+
+    /// "Orders is read from the Google Sheet": the name of what keeps rows, as the subject of what is done with it.
+    fn read_subject(
+        &self,
+        clause: &Clause,
+        service: &crate::lexicon::ServiceEntry,
+    ) -> Option<crate::plan::Arg> {
+        let subject = clause.before.last()?;
+        let head = subject.head(self.chart)?;
+        let bare = subject.modifiers.is_empty()
+            && subject.service.is_none()
+            && subject.prep.is_empty()
+            && head.capital
+            && !self.chart.item(subject.from).is("det");
+        let kept = service.is("sheet");
+        let name = subject.head.filter(|_| bare && kept)?;
+        Some(arg(Role::Container, lit(self.raw(name))))
     }
 
     /// "get that customer", where a customer's id came with the call.

@@ -114,7 +114,7 @@ impl Reading<'_> {
         while !tree.open.is_empty() {
             self.close(&mut tree);
         }
-        self.plan.steps = super::think::folded(tree.steps);
+        self.plan.steps = super::think::folded(before_acting(tree.steps));
     }
 
     /// The clauses in the order in which they are done: "before the card is created, wait", "mail it after waiting an hour".
@@ -328,6 +328,7 @@ impl Reading<'_> {
             Intro::Relative if clause.calls("REPLY") || clause.calls("ANSWER") => {
                 self.act_into(tree, i, clause);
             }
+            Intro::Relative if self.drops(tree, i, clause, &said) => {}
             Intro::Relative => {
                 let starts = i.checked_sub(1).is_some_and(|before| self.is_used(before));
                 self.narrowed(tree, clause, &said, starts);
@@ -592,6 +593,24 @@ impl Reading<'_> {
     }
 
     fn conditional(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) {
+        let fetched = self.fetched_from(clause);
+        let rest = fetched.as_ref().map(|(_, rest)| rest.clone());
+        if let Some((read, _)) = fetched {
+            let before = crate::cut::before(&self.clauses, i);
+            let same = before.iter().filter(|c| c.sentence == clause.sentence);
+            let sentence: Vec<String> = same.map(|c| self.said(c)).collect();
+            let steps = tree.here();
+            let at = steps.iter().position(|s| sentence.contains(&s.said));
+            let at = at.unwrap_or(steps.len());
+            steps.insert(
+                at,
+                Step {
+                    said: sentence.first().cloned().unwrap_or_default(),
+                    ..read
+                },
+            );
+        }
+        let clause = rest.as_ref().unwrap_or(clause);
         let failing = (self.fails(clause) || self.is_not_done(tree, clause))
             && self
                 .condition(clause)
@@ -621,12 +640,13 @@ impl Reading<'_> {
         {
             return;
         }
-        if self.stored(tree, clause, said) {
+        if self.stored(tree, clause, said) || self.looked_at(tree, i, clause, said) {
             return;
         }
         let last = tree.steps_so_far().next().cloned();
         let told = self
-            .found(last.as_ref(), clause)
+            .affirmed(last.as_ref(), clause)
+            .or_else(|| self.found(last.as_ref(), clause))
             .or_else(|| self.look(tree, clause))
             .or_else(|| self.condition(clause));
         // "if so": what was looked for was found.
@@ -677,8 +697,12 @@ impl Reading<'_> {
             let mut made = self.made_in(tree, clause.sentence, i);
             // "check the address and alert me if …": what is read first is what is tested.
             let read = made.iter().take_while(|s| super::repeat::reads(s)).count();
-            if read < made.len() {
-                tree.here().extend(made.drain(..read));
+            let all = read == made.len();
+            tree.here().extend(made.drain(..read));
+            // "read the rows where …": what is read is narrowed.
+            if all && read > 0 {
+                let step = self.step(said, Does::Filter { condition });
+                return tree.here().push(step);
             }
             if !made.is_empty() {
                 let step = self.step(
@@ -753,6 +777,15 @@ impl Reading<'_> {
             return;
         }
         let Some(condition) = self.condition(clause) else {
+            // "… that nobody is assigned to": what would leave something out and was not read.
+            let read = tree.here().iter().rev().take(2).any(super::repeat::reads);
+            let acts = clause
+                .verb
+                .as_ref()
+                .is_some_and(|v| crate::account::asks_for_a_step(&v.sense));
+            if self.denies(clause) || read && acts {
+                self.plan.unread.push(said.to_owned());
+            }
             return;
         };
         // "… a signup whose country is Germany, do this, otherwise that": both ways are wanted.
@@ -943,6 +976,30 @@ impl Reading<'_> {
         (bare && same).then(|| verb.calls("KEEP"))
     }
 
+    /// "Skip videos that have 'test' in the title": what is left out, or kept, of what came.
+    fn drops(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) -> bool {
+        let as_if = Clause {
+            intro: Intro::If,
+            ..clause.clone()
+        };
+        let Some(kept) = self.sifted(i, &as_if) else {
+            return false;
+        };
+        let Some(condition) = self.condition(clause) else {
+            return false;
+        };
+        let condition = match kept {
+            true => condition,
+            false => Cond::Not {
+                of: Box::new(condition),
+            },
+        };
+        let step = self.step(said, Does::Filter { condition });
+        tree.here().push(step);
+        self.set_used(i - 1, true);
+        true
+    }
+
     /// "Check that the amount is over 0; if not, …": a test whose other way is told.
     fn verified(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) -> bool {
         let next = self.clause_at(i + 1);
@@ -978,6 +1035,46 @@ impl Reading<'_> {
         let step = self.step(said, Does::Filter { condition });
         tree.here().push(step);
         true
+    }
+
+    /// "The Jira bugs that are open should be posted …": what a rhythm or a person brings nothing of is read, and narrowed.
+    fn looked_at(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) -> bool {
+        use crate::plan::Trigger;
+        let nothing = |t: &Trigger| matches!(t, Trigger::Schedule { .. } | Trigger::Manual);
+        let kept = |p: &crate::clause::Phrase| {
+            let acts = |s: &crate::lexicon::ServiceEntry| {
+                !s.actions.is_empty() && !s.speaks() && !s.is("llm")
+            };
+            p.prep.is_empty() && p.service.is_some_and(acts) && self.kind(p) == "record"
+        };
+        let blind = !self.plan.triggers.is_empty() && self.plan.triggers.iter().all(nothing);
+        let first = tree.steps_so_far().next().is_none() && tree.open.is_empty();
+        let whole = clause.before.first().is_some_and(kept);
+        if !(blind && first && whole) {
+            return false;
+        }
+        let subject = Clause {
+            after: clause.before.clone(),
+            before: Vec::new(),
+            ..clause.clone()
+        };
+        let read = self.fetch(
+            i,
+            &Clause {
+                verb: None,
+                ..subject
+            },
+            "GET",
+        );
+        let narrowed = read.iter().any(|s| matches!(s.does, Does::Filter { .. }));
+        let test = self.condition(clause).filter(|_| !narrowed);
+        let read: Vec<Step> = read
+            .into_iter()
+            .chain(test.map(|condition| self.step(said, Does::Filter { condition })))
+            .collect();
+        let any = !read.is_empty();
+        tree.here().extend(read);
+        any
     }
 
     /// "If the price in the MySQL table offers is below …": what lies in a store that nothing read yet is read and tested.
@@ -1064,4 +1161,22 @@ fn last_args(steps: &mut [Step]) -> Option<&mut Vec<crate::plan::Arg>> {
         Does::Service { args, .. } => Some(args),
         _ => None,
     })
+}
+
+/// What is said last of all to be left out is tested before anything is done with it: a test that nothing follows is for what came.
+fn before_acting(mut steps: Vec<Step>) -> Vec<Step> {
+    let acts = |s: &Step| {
+        let writes = super::repeat::acts(s) && !super::repeat::reads(s);
+        writes || matches!(s.does, Does::Aggregate { .. })
+    };
+    let last = steps
+        .last()
+        .is_some_and(|s| matches!(s.does, Does::Filter { .. }));
+    let Some(at) = steps.iter().position(acts).filter(|_| last) else {
+        return steps;
+    };
+    if let Some(test) = steps.pop() {
+        steps.insert(at, test);
+    }
+    steps
 }

@@ -46,10 +46,16 @@ impl Reading<'_> {
             let before = self.clause_at(b);
             before.sentence == clause.sentence && told(before)
         });
+        // What only looks at what came leaves no trace of its own.
+        let looks = ["GET", "SEARCH", "CHECK", "LOOP", "HANDLE", "EXTRACT"];
+        let ordered =
+            verb.sense.form == "base" && clause.before.is_empty() && !looks.contains(&verb.frame());
         let asks = match clause.intro {
             Intro::If | Intro::Unless => true,
             Intro::None | Intro::Purpose | Intro::Else | Intro::Until => {
-                !within && asks_for_a_step(&verb.sense) && !self.tells_of_people(clause)
+                (!within || ordered)
+                    && asks_for_a_step(&verb.sense)
+                    && !self.tells_of_people(clause)
             }
             Intro::When | Intro::Relative | Intro::Because => false,
         };

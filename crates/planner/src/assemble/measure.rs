@@ -12,6 +12,9 @@ pub(super) const VALUES: Table = Table {
     columns: 2,
 };
 
+/// Words that ask for a number.
+const HOW_MANY: &[&str] = &["how many", "wie viele", "combien de"];
+
 /// A kind of field: its names, and the values by which it is known; none where it is known by its name alone.
 struct Kind {
     names: Vec<&'static str>,
@@ -65,6 +68,73 @@ impl Reading<'_> {
             0 | 1 => all.pop(),
             _ => Some(Cond::Any { of: all }),
         }
+    }
+
+    /// "the number of rows", "die Anzahl der Zeilen": how many there are of something is told; what of.
+    pub(super) fn counts(&self, clause: &Clause) -> Option<String> {
+        // "how many rows there were".
+        let asked = |w: &[crate::chart::Item]| match w {
+            [how, what] if HOW_MANY.contains(&how.text.as_str()) => {
+                what.noun().is_some_and(|n| n.form == "many")
+            }
+            _ => false,
+        };
+        if let Some([_, what]) = self.items(clause).windows(2).find(|w| asked(w)) {
+            return self.text.get(what.from..what.to).map(str::to_owned);
+        }
+        let phrases: Vec<&Phrase> = clause.phrases().collect();
+        let several = |p: &Phrase| p.noun(self.chart).is_some_and(|n| n.form == "many");
+        let tells = |at: &usize| {
+            let noun = self.chart.item(*at).noun();
+            noun.is_some_and(|n| n.concept == "count")
+        };
+        phrases.iter().enumerate().find_map(|(n, p)| {
+            let told = p.prep.is_empty() && p.compared.is_none() && p.numbers.is_empty();
+            let nouns = || p.modifiers.iter().chain(&p.head);
+            let many = |at: &usize| {
+                let noun = self.chart.item(*at).noun();
+                noun.is_some_and(|n| n.form == "many")
+            };
+            let own = nouns().any(tells) && nouns().any(|at| !tells(at) && many(at));
+            let next = phrases.get(n + 1).filter(|q| q.prep == "of" && several(q));
+            let quantity = matches!(self.concept(p), "count" | "quantity") && next.is_some();
+            let of = next
+                .map(|q| format!(" {}", self.words(q)))
+                .unwrap_or_default();
+            (told && (own || quantity)).then(|| match own {
+                true => self.words(p),
+                false => format!("{}{of}", self.words(p)),
+            })
+        })
+    }
+
+    /// "send me the total", of many: the sum of what it is of. In which column that stands, nobody may have said.
+    pub(super) fn totalled(&mut self, clause: &Clause) -> Vec<crate::plan::Step> {
+        let alone = |p: &Phrase| {
+            let one = p.head(self.chart).is_some_and(|h| !h.text.contains(' '));
+            let bare = p.modifiers.is_empty() && p.names.is_empty() && p.compared.is_none();
+            self.concept(p) == "total" && p.prep.is_empty() && !p.listed && one && bare
+        };
+        let Some(n) = clause.after.iter().position(alone) else {
+            return Vec::new();
+        };
+        let next = clause.after.get(n + 1);
+        if next.is_some_and(|q| q.listed) {
+            return Vec::new();
+        }
+        let measured =
+            |q: &&Phrase| q.prep == "of" && matches!(self.kind(q), "field" | "money" | "number");
+        let Some(of) = next.filter(measured).cloned() else {
+            let said = clause.after.get(n).map(|p| self.words(p));
+            self.plan.unread.extend(said);
+            return Vec::new();
+        };
+        let sum = Clause {
+            before: Vec::new(),
+            after: vec![of],
+            ..clause.clone()
+        };
+        self.measured(&sum, "SUM")
     }
 
     /// "if it ships to France", "critical", "for the silver ones": a value whose field nobody names, by what it is a value of.

@@ -300,8 +300,30 @@ impl Reading<'_> {
             Some(Kind::Channel | Kind::Handle) => {
                 self.raw(at).trim_start_matches(['#', '@']).to_owned()
             }
+            None => self.text.get(self.named_range(at)).unwrap_or("").to_owned(),
             _ => self.raw(at).to_owned(),
         }
+    }
+
+    /// A name of several words with capital letters: "the database Reading List". German nouns all have them.
+    fn named_range(&self, at: usize) -> std::ops::Range<usize> {
+        let first = self.chart.item(at);
+        let (from, mut to) = (
+            first.from.min(self.text.len()),
+            first.to.min(self.text.len()),
+        );
+        if !first.capital || self.chart.language == "de" {
+            return from..to;
+        }
+        for next in crate::cut::from(&self.chart.items, at + 1) {
+            let near = self.text.get(to..next.from) == Some(" ");
+            let word = next.capital && next.shape().is_none() && next.service().is_none();
+            if !(near && word) {
+                break;
+            }
+            to = next.to;
+        }
+        from..to
     }
 }
 

@@ -1,9 +1,9 @@
 //! What starts the workflow: a rhythm, an event of a service, a form, a call, a chat, a person.
 
-use super::{Reading, arg, lit, on};
-use crate::clause::{Clause, Intro, Phrase};
+use super::{Reading, arg, lit};
+use crate::clause::{Clause, Intro, Phrase, is_backdrop};
 use crate::lexicon::ServiceEntry;
-use crate::plan::{Cond, Role, ScheduleRule, Service, Trigger, Verb, WebhookAuth};
+use crate::plan::{Cond, Role, ScheduleRule, Service, Trigger, WebhookAuth};
 use crate::spot::Kind;
 use crate::time::TimeMeaning;
 
@@ -16,10 +16,10 @@ pub(super) const EVENTS: &[&str] = &[
 const DESCRIBES: u32 = 2;
 
 /// A clause that tells of the event of a service; `told` where it says that something happens, or is new.
-struct Event {
-    told: bool,
-    at: usize,
-    service: &'static ServiceEntry,
+pub(super) struct Event {
+    pub(super) told: bool,
+    pub(super) at: usize,
+    pub(super) service: &'static ServiceEntry,
 }
 
 /// Gives a rule that runs at 9:00, which is where none is said, or at a part of the day (`free`), another time of day.
@@ -92,6 +92,11 @@ impl Reading<'_> {
         }
         if self.plan.triggers.is_empty() {
             self.polled();
+        }
+        if self.plan.triggers.is_empty()
+            && let Some(event) = self.standing()
+        {
+            self.event(&event);
         }
     }
 
@@ -382,7 +387,15 @@ impl Reading<'_> {
     /// The clause that most likely tells of the event of a service.
     fn likeliest(&self) -> Option<Event> {
         let mut best: Option<(i32, Event)> = None;
+        let later = |c: &Clause| {
+            let mut after = self.clauses.iter().filter(|o| o.from >= c.to);
+            after.any(|o| o.intro == Intro::When)
+        };
         for (i, clause) in self.clauses.iter().enumerate() {
+            // "We use Calendly for bookings. When …": what happens is told later.
+            if later(clause) && is_backdrop(self.chart, &self.clauses, clause) {
+                continue;
+            }
             let fresh = |p: &Phrase| p.states.iter().any(|s| self.is_fresh(*s));
             let new = clause.phrases().any(fresh);
             let verb = clause.verb.as_ref();
@@ -415,6 +428,7 @@ impl Reading<'_> {
                     })
                 })
                 .or_else(|| clause.phrases().find_map(of));
+            let named = self.comes_from(clause, named);
             let near = self
                 .clauses
                 .get(i + 1)
@@ -490,8 +504,9 @@ impl Reading<'_> {
                 && clause.before.is_empty()
                 && verb.is_some_and(ordered)
                 && !self.announced(i);
-            let source =
-                |p: &Phrase| fresh(p) && (p.service.is_some() || self.kind(p) == "message");
+            let source = |p: &Phrase| {
+                fresh(p) && !self.is_target(p) && (p.service.is_some() || self.kind(p) == "message")
+            };
             let sent = verb.is_none()
                 && clause
                     .phrases()
@@ -665,7 +680,7 @@ impl Reading<'_> {
     fn event(&mut self, event: &Event) {
         let (i, service) = (event.at, event.service);
         self.starts_at = Some(i);
-        let clause = self.clause_at(i).clone();
+        let clause = self.up_to_its_target(self.clause_at(i), service);
         let written = self.written_to(&clause, i);
         let object = match written {
             true => Some("message".to_owned()),
@@ -686,6 +701,11 @@ impl Reading<'_> {
                     .verb()
                     .is_some_and(|v| v.concept == "tag")
             }) && let Some(name) = phrase.names.first()
+            {
+                args.push(arg(Role::Label, lit(self.name(*name))));
+            }
+            if self.concept(phrase) == "label"
+                && let Some(name) = phrase.names.first()
             {
                 args.push(arg(Role::Label, lit(self.name(*name))));
             }
@@ -751,7 +771,7 @@ impl Reading<'_> {
     }
 
     /// What the event of a clause happens to: a thing before a person; a payment and an order by their verbs.
-    fn happens_to(&self, clause: &Clause) -> Option<String> {
+    pub(super) fn happens_to(&self, clause: &Clause) -> Option<String> {
         let of = |kinds: &[&str]| {
             let mut phrases = clause.phrases();
             phrases
@@ -870,56 +890,6 @@ impl Reading<'_> {
         };
         let words: Vec<String> = items.map(word).filter(|w| !w.is_empty()).collect();
         words.join(" ")
-    }
-
-    /// A service without a trigger of its own is asked every few minutes.
-    fn polled(&mut self) {
-        const EVERY: u32 = 5;
-        let new = |c: &Clause| {
-            let ordered = c.verb.as_ref().is_some_and(|v| v.sense.form == "base");
-            let fresh = |p: &Phrase| p.states.iter().any(|s| self.is_fresh(*s));
-            let asked = |p: &Phrase| {
-                let place = matches!(p.prep.as_str(), "" | "in" | "on" | "from" | "of");
-                place && p.service.is_some_and(|s| s.triggers.is_empty())
-            };
-            !ordered && c.phrases().any(asked) && c.phrases().any(fresh)
-        };
-        let told = |c: &&Clause| {
-            new(c)
-                || c.intro == Intro::When
-                || c.verb
-                    .as_ref()
-                    .is_some_and(|v| EVENTS.contains(&v.frame()) && !v.negated)
-        };
-        let found = self
-            .clauses
-            .iter()
-            .enumerate()
-            .filter(|(_, c)| told(c))
-            .find_map(|(i, c)| {
-                let service = c.phrases().find_map(|p| p.service)?;
-                let asked = !service.is("llm") && !service.is("vector") && !service.is("chat");
-                (asked && service.triggers.is_empty() && !service.actions.is_empty())
-                    .then_some((i, service))
-            });
-        let Some((i, service)) = found else {
-            return;
-        };
-        let clause = self.clause_at(i).clone();
-        let said = self.said(&clause);
-        let object = self.happens_to(&clause);
-        let args = self.containers(&clause, service);
-        if object.as_deref().is_none_or(|o| o == "person") {
-            // "when someone subscribes": what is asked for again and again, nobody says.
-            self.plan.unread.push(said.clone());
-        }
-        let step = self.step(&said, on(service, Verb::GetMany, object, args));
-        self.mention(service);
-        self.set_used(i, true);
-        self.plan.triggers.push(Trigger::Poll {
-            every: ScheduleRule::Minutes { n: EVERY },
-            step: Box::new(step),
-        });
     }
 
     /// "An order over 100 euros comes in": what must hold of what starts the workflow.

@@ -24,7 +24,17 @@ fn sends(service: &ServiceEntry) -> bool {
 impl Reading<'_> {
     /// "email it", "mail each new file": what is sent is the file that started the workflow.
     fn hands_file(&self, clause: &Clause) -> bool {
-        let files = self.trigger_service().is_some_and(|s| s.is("files"));
+        let polled = self.plan.triggers.iter().any(|t| match t {
+            Trigger::Poll { step, .. } => match &step.does {
+                Does::Service { service, .. } => {
+                    let node = service.node_types.first();
+                    node.is_some_and(|n| crate::lexicon::acting(|t| t == n).any(|s| s.is("files")))
+                }
+                _ => false,
+            },
+            _ => false,
+        });
+        let files = polled || self.trigger_service().is_some_and(|s| s.is("files"));
         let came = |p: &Phrase| {
             let file = p.pronoun.is_some() || self.kind(p) == "file";
             p.prep.is_empty() && p.service.is_none() && file
@@ -158,6 +168,8 @@ impl Reading<'_> {
                 args.extend(self.greeted());
             }
         }
+        let wish = self.only_wished(clause);
+        self.plan.unread.extend(wish);
         args.extend(self.text_of(i).or_else(|| self.theme(clause)));
         args.extend(
             self.details(clause)
@@ -183,7 +195,30 @@ impl Reading<'_> {
         // "post our new stuff on LinkedIn": what is new is published by itself.
         let fresh = |p: &Phrase| p.prep.is_empty() && p.states.iter().any(|s| self.is_fresh(*s));
         let published = service.is("social") && !single && clause.after.iter().any(fresh);
-        let many = self.topic.many && !own && !each && !published;
+        // What is forwarded goes on as it came, one by one.
+        let forwarded = clause.calls("FORWARD") && !single;
+        let many = self.topic.many && !own && !each && !published && !forwarded;
+        let known = args
+            .iter()
+            .any(|a| a.role == Role::Text && !matches!(a.value, Val::Field { .. }))
+            && self.quote(clause).is_some();
+        if many
+            && !known
+            && let Some(what) = self.counts(clause)
+        {
+            let length = Val::Expr {
+                code: "$input.first().json.data.length".to_owned(),
+            };
+            let parts = vec![lit(format!("{what}: ")), length];
+            args.retain(|a| a.role != Role::Text);
+            args.push(arg(Role::Text, Val::Template { parts }));
+        }
+        let sum = match many && !known {
+            true => self.totalled(clause),
+            false => Vec::new(),
+        };
+        let many = many && sum.is_empty();
+        steps.extend(sum);
         if many && !filed {
             steps.push(self.simple(
                 clause,
@@ -212,6 +247,21 @@ impl Reading<'_> {
             },
         ));
         steps
+    }
+
+    /// "mail the customer asking for a review": what a message is to ask for, where nobody says its words.
+    fn only_wished(&self, clause: &Clause) -> Option<String> {
+        if self.quote(clause).is_some() {
+            return None;
+        }
+        let verb = clause.verb.as_ref()?.at;
+        let asks = |at: &usize| {
+            let wish = self.chart.item(*at).verb();
+            wish.is_some_and(|v| v.form == "ing" && (v.calls("ASK") || v.calls("WANT")))
+        };
+        let from = (verb + 1..clause.to).find(asks)?;
+        let (first, last) = (self.chart.item(from), self.chart.item(clause.to - 1));
+        self.text.get(first.from..last.to).map(str::to_owned)
     }
 
     /// "its stdout into #infra", "post the number": what a message without a text tells, where it is a figure, a text or a field.
@@ -428,6 +478,7 @@ impl Reading<'_> {
                 before.filter(|_| self.plan.triggers.iter().all(by_itself))
             };
             let of = matches!(p.prep.as_str(), "of" | "from")
+                || p.prep == "in" && self.counts(clause).is_some()
                 || p.prep == "in"
                     && to.is("mail")
                     && kept().is_some_and(|b| self.kind(b) == "person");
@@ -492,6 +543,17 @@ impl Reading<'_> {
     /// "I want an email to …", "I need a row in …".
     pub(super) fn wanted(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
         let frame = self.nominal(clause).first().copied().unwrap_or("");
+        // "I'd like a Trello card for each message": one record of a service is made, whatever it is made of.
+        let made = clause.after.first().is_some_and(|p| {
+            let one = self.chart.item(p.from).tells("one") && p.prep.is_empty();
+            let kept = p
+                .service
+                .is_some_and(|s| !s.actions.is_empty() && !s.speaks());
+            one && kept && self.kind(p) == "record"
+        });
+        if made && !self.plan.triggers.is_empty() {
+            return self.create(i, clause, "CREATE");
+        }
         let mails = clause
             .after
             .iter()

@@ -15,6 +15,10 @@ const THINKS: &[&str] = &[
     "WRITE",
 ];
 
+/// The answers to what a model is asked about.
+const YES: &str = "yes";
+const NO: &str = "no";
+
 impl Reading<'_> {
     /// A clause that names a model, or the model's service, and what it does.
     pub(super) fn thought(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
@@ -42,7 +46,49 @@ impl Reading<'_> {
                 return read;
             }
         }
+        if frame.is_none() && verb.calls("ASK") && self.is_affirmed(self.clause_at(i + 1)) {
+            return self.asked_whether(clause);
+        }
         self.think(i, clause, &frame.unwrap_or_else(|| "WRITE".to_owned()))
+    }
+
+    /// "if yes", "if so", "if not": the answer to a question that stands before it, and nothing else.
+    pub(super) fn is_affirmed(&self, clause: &Clause) -> bool {
+        clause.intro == Intro::If && clause.verb.is_none() && clause.phrases().next().is_none()
+    }
+
+    /// "ask the model whether … If yes, …": a choice between two answers.
+    fn asked_whether(&mut self, clause: &Clause) -> Vec<Step> {
+        let named = self.services_of(clause).into_iter().find(|s| s.is("llm"));
+        let provider = named.map(|s| s.key.clone());
+        let provider = provider.or_else(|| self.latest_model());
+        let labels = [YES, NO].map(str::to_owned).to_vec();
+        self.topic.labels.clone_from(&labels);
+        let instructions = self.said(clause);
+        let does = Does::Llm {
+            task: LlmTask::Classify { labels },
+            provider,
+            instructions,
+            input: None,
+        };
+        vec![self.simple(clause, does)]
+    }
+
+    /// What "if yes" tests, where a model was just asked.
+    pub(super) fn affirmed(&self, last: Option<&Step>, clause: &Clause) -> Option<Cond> {
+        let asked = last.is_some_and(|s| match &s.does {
+            Does::Llm {
+                task: LlmTask::Classify { labels },
+                ..
+            } => labels.iter().any(|l| l == YES),
+            _ => false,
+        });
+        let denied = self.items(clause).iter().any(|i| i.is("neg"));
+        (asked && self.is_affirmed(clause)).then(|| Cond::Compare {
+            left: super::field("category"),
+            op: Cmp::Eq,
+            right: super::lit(if denied { NO } else { YES }),
+        })
     }
 
     /// "AI: a summary and a category: complaint / question": what a model is to give, without a verb.

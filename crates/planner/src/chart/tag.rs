@@ -328,6 +328,7 @@ impl Around<'_> {
         self.last().is_some_and(|l| {
             l.is("det")
                 || l.is("quant")
+                || l.is("each") && (l.text.ends_with("each") || l.text.ends_with("every"))
                 || l.sense(Class::Adjective).is_some()
                 || l.shape() == Some(Kind::Number)
         })
@@ -446,7 +447,7 @@ impl Around<'_> {
         }
         // "Every day at 9:00 list the …": behind a time of day begins what is done then.
         let timed = matches!(last.shape(), Some(Kind::Clock | Kind::Number));
-        if self.language == "en" && base && timed && self.next_is("det") {
+        if self.language == "en" && base && timed && (self.next_is("det") || self.next_is("prep")) {
             points += 5;
         }
         // "If any workflow breaks, …": the thing that something happens to stands before the verb.

@@ -155,11 +155,22 @@ const NAMED: &[&str] = &[
     "place",
     "container",
     "index",
+    "collection",
+    "bucket",
 ];
 /// Concepts that are parts of those instead: "table rows".
 const UNNAMED: &[&str] = &[
     "row", "column", "name", "record", "data", "key", "id", "file",
 ];
+
+/// Whether a form that is no order stands where its clause ends, or goes on with another one.
+fn names_place(chart: &Chart, at: usize) -> bool {
+    let item = chart.item(at);
+    let next = chart.item(at + 1);
+    let order = item.verb().is_some_and(|v| v.form == "base");
+    let ends = next.stops() || ["and", "or", "if", "when"].iter().any(|c| next.is(c));
+    !order && ends
+}
 
 struct Reader<'c> {
     chart: &'c Chart,
@@ -271,6 +282,14 @@ impl Reader<'_> {
             What::Unknown => self.unknown(at, item),
             // "table assets": what nearly is a word of the tables is a name where one is due.
             What::Word(_) if item.spelled && self.awaits_name(at) => self.unknown(at, item),
+            // "channel shipped", "bucket incoming": whatever else the last word of such a phrase means.
+            What::Word(sense)
+                if matches!(sense.class, Class::Adjective | Class::Verb)
+                    && self.ends_with_name(at) =>
+            {
+                self.begin(at);
+                self.now.names.push(at);
+            }
             What::Word(sense) => match sense.class {
                 Class::Noun => self.noun(at),
                 Class::Adjective | Class::Verb
@@ -321,7 +340,20 @@ impl Reader<'_> {
     /// Whether the head so far is right before this and wants the name of a thing.
     fn awaits_name(&self, at: usize) -> bool {
         let concept = self.now.noun(self.chart).map_or("", |n| n.concept.as_str());
-        self.now.head.is_some_and(|h| h + 1 == at) && NAMED.contains(&concept)
+        let behind = |h: usize| {
+            let served = h + 2 == at && self.now.service.is_some() && self.now.to == at;
+            h + 1 == at || served && self.chart.item(h + 1).service().is_some()
+        };
+        self.now.names.is_empty() && self.now.head.is_some_and(behind) && NAMED.contains(&concept)
+    }
+
+    /// Whether the head so far is one thing that has a name, and the phrase ends with the word behind it.
+    fn ends_with_name(&self, at: usize) -> bool {
+        let noun = self.now.noun(self.chart);
+        let kept =
+            noun.is_some_and(|n| matches!(n.kind(), "container" | "place") && n.form == "one");
+        let bare = self.now.names.is_empty() && self.now.numbers.is_empty();
+        kept && bare && self.now.head.is_some_and(|h| h + 1 == at) && names_place(self.chart, at)
     }
 
     /// "in list Done": a word with a capital letter right after a thing that has a name.
@@ -333,7 +365,8 @@ impl Reader<'_> {
 
     /// "the Google Sheet Orders": a word with a capital letter right after a service that keeps things is the name of one.
     fn names_of_service(&self, at: usize, item: &Item) -> bool {
-        let keeps = |s: &ServiceEntry| s.is_any(&["sheet", "base", "db", "files", "kv"]);
+        let keeps =
+            |s: &ServiceEntry| s.is_any(&["sheet", "base", "db", "files", "kv", "calendar"]);
         let bare = self.now.head.is_none()
             && self.now.names.is_empty()
             && self.now.modifiers.is_empty()
@@ -358,6 +391,14 @@ impl Reader<'_> {
             && item.is_some_and(|i| i.capital || plural(i))
         {
             self.now.names.extend(self.now.head.take());
+            self.now.service = Some(service);
+            self.now.to = at + 1;
+            return;
+        }
+        // "la table MySQL logs": what keeps it stands between a thing and its name.
+        let romance = matches!(self.chart.language, "es" | "fr");
+        let kept = romance && self.awaits_name(at) && self.now.service.is_none();
+        if kept && service.is_any(&["sheet", "base", "db", "files", "kv"]) {
             self.now.service = Some(service);
             self.now.to = at + 1;
             return;
@@ -474,12 +515,13 @@ impl Reader<'_> {
                 .is_some_and(|n| matches!(n.kind(), "container" | "place") && item.capital);
             h + 1 == at && (NAMED.contains(&concept(h)) || kept)
         });
+        let served = self.now.service.is_some() && self.awaits_name(at);
         let of_service = item
             .noun()
             .is_some_and(|n| !matches!(n.kind(), "container" | "place"))
             && self.names_of_service(at, item);
         let other = item.noun().is_some_and(|n| n.kind() == "container");
-        let holds = holds && (item.capital || !other);
+        let holds = served || holds && (item.capital || !other);
         if (holds || of_service) && !UNNAMED.contains(&concept(at)) {
             self.begin(at);
             self.now.names.push(at);

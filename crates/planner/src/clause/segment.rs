@@ -688,6 +688,7 @@ fn main_follows(chart: &Chart, now: &Segment, at: usize) -> bool {
     if chart.language == "en" {
         return commands(chart, now, at) || wishes(chart, now, at);
     }
+    let bound = items().any(|i| ["more", "less", "equal"].iter().any(|c| i.is(c)));
     let verb = items().any(|i| i.verb().is_some_and(|v| !supports(v)));
     if item.is("please")
         && (verb || items().any(|i| i.noun().is_some()))
@@ -696,7 +697,7 @@ fn main_follows(chart: &Chart, now: &Segment, at: usize) -> bool {
         return true;
     }
     let romance = matches!(chart.language, "es" | "fr");
-    if romance && verb && orders(chart, now, at) {
+    if romance && (verb || bound) && orders(chart, now, at) {
         return true;
     }
     let nominal = items().any(|i| i.tells("nominal"));
@@ -751,11 +752,19 @@ fn commands(chart: &Chart, now: &Segment, at: usize) -> bool {
     let last = now.items.last().map(|i| chart.item(*i));
     let free = last.is_some_and(|l| {
         let asks = ["aux", "neg", "pronoun", "and", "or", "det", "prep", "then"];
-        l.verb().is_none() && !asks.iter().any(|c| l.is(c))
+        // "when a seat is booked create …": what happened is told in full.
+        let told = l.verb().is_none_or(|v| {
+            let finite = matches!(v.form.as_str(), "past" | "third");
+            finite && !supports(v) && now.intro == Some(Intro::When)
+        });
+        told && !asks.iter().any(|c| l.is(c))
     });
     let next = chart.item(at + 1);
+    let then = chart.item(at + 2);
+    let placed = next.is("prep") && (then.service().is_some() || then.literal());
     let object = next.service().is_some()
         || next.literal()
+        || placed
         || ["det", "quant", "pronoun", "object"]
             .iter()
             .any(|c| next.is(c));

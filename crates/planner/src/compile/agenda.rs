@@ -209,29 +209,20 @@ fn time_range(said: &str, given: Option<&Val>) -> (String, String) {
             ("$now".to_owned(), other)
         };
     }
+    let said: Vec<&str> = said.split(|c: char| !c.is_alphanumeric()).collect();
+    // "weekday", "morgens", "monatlich": whole words only.
     let has = |list: &[&str]| list.iter().any(|w| said.contains(w));
-    if has(&["tomorrow", "morgen", "manana", "demain"]) && !has(&["morgens"]) {
+    if has(&["tomorrow", "morgen", "manana", "demain"]) {
         return (
             "$now.plus({ days: 1 }).startOf('day')".into(),
             "$now.plus({ days: 1 }).endOf('day')".into(),
         );
     }
-    if has(&[
-        "next week",
-        "coming week",
-        "naechste woche",
-        "kommende woche",
-        "proxima semana",
-        "semaine prochaine",
-        "week",
-    ]) {
+    if has(&["week", "woche", "semana", "semaine"]) {
         return ("$now".into(), "$now.plus({ weeks: 1 })".into());
     }
-    if has(&["month", "monat", "mois"]) {
+    if has(&["month", "monat", "mes", "mois"]) {
         return ("$now.startOf('month')".into(), "$now.endOf('month')".into());
-    }
-    if has(&["today", "heute", "hoy", "aujourd"]) {
-        return ("$now.startOf('day')".into(), "$now.endOf('day')".into());
     }
     ("$now.startOf('day')".into(), "$now.endOf('day')".into())
 }

@@ -386,6 +386,13 @@ fn foremost(facts: &Facts, fixed: &Map<String, Value>, said: &str) -> Option<Str
         .map(|(_, value)| value)
 }
 
+/// `getIssues` of a repository: an operation that gives all of an object by its name.
+fn lists(operation: &str, object: &[String]) -> bool {
+    let rest = operation.strip_prefix("get").unwrap_or_default();
+    let begins = rest.starts_with(char::is_uppercase);
+    begins && rest.ends_with('s') && !object.is_empty() && alike(object, &words(rest)) > 0.95
+}
+
 /// The best resource and operation for a verb and an object.
 pub(super) fn operation(
     facts: &Facts,
@@ -471,6 +478,9 @@ pub(super) fn operation(
             let mut total = score + by_verb;
             if by_verb >= 0.5 && resource.is_some() && foremost == resource {
                 total += 0.3;
+            }
+            if verb == Verb::GetMany && lists(value, &object_words) {
+                total += 1.0;
             }
             total += 0.3 * verbs::told(option, said) + verbs::forbidden(verb, option, said);
             if operation.default == option.value {

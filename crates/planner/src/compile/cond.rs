@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::super::plan::{Cmp, Cond, Val};
+use super::super::plan::{Cmp, Cond, Does, Val, Verb};
 use super::draft::{At, Draft};
 use super::expr::{expression, now};
 use super::words;
@@ -128,7 +128,25 @@ impl Draft<'_> {
         const USUAL: &[&str] = &["created", "modified"];
         let left = match self.instant(at, field, USUAL) {
             Some(js) => expression(&js),
-            None => self.value_or(at, field, "date", USUAL),
+            None => {
+                // By which date something is deleted, nobody guesses.
+                let mut steps = Vec::new();
+                super::trigger::all_steps(&self.plan.steps, &mut steps);
+                let deletes = |s: &&super::super::plan::Step| {
+                    matches!(
+                        &s.does,
+                        Does::Service {
+                            verb: Verb::Delete,
+                            ..
+                        }
+                    )
+                };
+                let unsaid = matches!(field, Val::Field { name, .. } if name == "date");
+                if unsaid && steps.iter().any(deletes) {
+                    self.gap("date");
+                }
+                self.value_or(at, field, "date", USUAL)
+            }
         };
         let right = expression(&format!(
             "{}.toISO()",
@@ -150,6 +168,13 @@ impl Draft<'_> {
                 value: Value::Bool(b),
             } => Some(*b),
             _ => None,
+        };
+        // Of several joined names one is meant.
+        let listed = left_value.as_str().is_some_and(|js| js.contains(".join("));
+        let op = match op {
+            Cmp::Eq if listed => Cmp::Contains,
+            Cmp::Ne if listed => Cmp::NotContains,
+            other => other,
         };
         match op {
             Cmp::IsTrue | Cmp::IsFalse => {

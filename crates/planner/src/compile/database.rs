@@ -387,7 +387,7 @@ impl Draft<'_> {
             return;
         }
         if call.short == "mongoDb" {
-            self.mongo_after(at, &operation, args, params);
+            self.mongo_after(at, call, &operation, args, params);
             return;
         }
         if !is_sql(call.short) {
@@ -480,13 +480,25 @@ impl Draft<'_> {
                         params.insert("valuesToSend".into(), json!({"values": list}));
                         if let Some(key) = match_on.first() {
                             params.insert("columnToMatchOn".into(), json!(key));
-                            let js = self.field(at, key, None);
+                            let js = self.key_of_row(at, call.node_type, key);
                             params.insert("valueToMatchOn".into(), expression(&js));
                         }
                     }
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The key of a row that was read from the same service, whatever an address answered since.
+    fn key_of_row(&self, at: &At, node_type: &str, key: &str) -> String {
+        let read = |i: &usize| {
+            let open = self.origins.get(*i).is_some_and(|o| !o.acting);
+            open && self.is_made_by(*i, node_type)
+        };
+        match at.seen.iter().rev().copied().find(read) {
+            Some(own) if at.json != Some(own) => self.at_origin(at, own, key),
+            _ => self.field(at, key, None),
         }
     }
 
@@ -539,6 +551,7 @@ impl Draft<'_> {
     fn mongo_after(
         &mut self,
         at: &At,
+        call: &Call<'_>,
         operation: &str,
         args: &mut Vec<Arg>,
         params: &mut Map<String, Value>,
@@ -564,6 +577,9 @@ impl Draft<'_> {
                         .map(|(_, p)| p.clone())
                         .filter(|p| words::is_identifier(p))
                         .collect();
+                }
+                if names.is_empty() {
+                    self.gap(call.said);
                 }
                 params.insert("fields".into(), json!(names.join(",")));
                 if operation == "update"

@@ -927,7 +927,10 @@ fn github_shape(kind: &str) -> &'static [Row] {
             ("state|status", "pull_request.state"),
             ("branch|head branch|source branch", "pull_request.head.ref"),
             ("base branch|target branch|base", "pull_request.base.ref"),
-            ("labels", "pull_request.labels"),
+            (
+                "labels|label",
+                "pull_request.labels.map((label) => label.name).join(', ')",
+            ),
         ],
         "issues" => &[
             ("title|name", "issue.title"),
@@ -939,7 +942,10 @@ fn github_shape(kind: &str) -> &'static [Row] {
             ("url|link|html url", "issue.html_url"),
             ("number|id", "issue.number"),
             ("state|status", "issue.state"),
-            ("labels", "issue.labels"),
+            (
+                "labels|label",
+                "issue.labels.map((label) => label.name).join(', ')",
+            ),
         ],
         "issue_comment" => &[
             (
@@ -1012,7 +1018,13 @@ pub(super) fn origin_of(node_type: &str, object: &str) -> Origin {
                 .filter(|(_, path)| {
                     !bare
                         || ![
-                            "action.", "current.", "data.", "body.", "payload.", "event.",
+                            "action.",
+                            "current.",
+                            "data.",
+                            "body.",
+                            "payload.",
+                            "event.",
+                            "object_attributes.",
                         ]
                         .iter()
                         .any(|envelope| path.starts_with(envelope))
@@ -1051,6 +1063,11 @@ pub(super) fn answer_of(node_type: &str, object: &str) -> Origin {
         if keep {
             origin.fields.push((said, path));
         }
+    }
+    // A mail that was sent is another one than the mail at hand.
+    if super::message::is_mail(short) {
+        origin.fields.clear();
+        return origin;
     }
     origin
         .fields

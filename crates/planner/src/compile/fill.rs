@@ -391,6 +391,13 @@ impl Draft<'_> {
         self.subject(at).filter(|i| self.is_of(*i, node_type))
     }
 
+    /// Whether an origin is a node of this type.
+    pub(super) fn is_made_by(&self, origin: usize, node_type: &str) -> bool {
+        let name = self.origins.get(origin).map(|o| o.node.as_str());
+        let made = self.workflow.nodes.iter().find(|n| Some(n.name()) == name);
+        made.is_some_and(|n| n.node_type() == node_type)
+    }
+
     fn is_of(&self, origin: usize, node_type: &str) -> bool {
         let name = self
             .origins

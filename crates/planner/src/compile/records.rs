@@ -325,13 +325,26 @@ impl Draft<'_> {
                     .position(|a| matches!(&a.role, Role::Field(n) if matches!(words::words(n).first().map(String::as_str), Some("amount" | "total"))))
                     .map(|i| args.remove(i))
                     .map(|a| self.value(at, &a.value))
-                    .or_else(|| self.has_field(at, "total").map(|js| expression(&js)));
-                let mut line = json!({"DetailType": "AccountBasedExpenseLineDetail", "accountId": "<expense account>", "LineNum": 1});
+                    .or_else(|| {
+                        let known = ["total", "amount", "value"];
+                        let js = known.iter().find_map(|n| self.has_field(at, n))?;
+                        Some(expression(&js))
+                    });
+                // What is sold has an item, what is bought an account.
+                let sold = params.get("resource").and_then(Value::as_str) != Some("bill");
+                let mut line = match sold {
+                    true => {
+                        json!({"DetailType": "SalesItemLineDetail", "itemId": "<item>", "LineNum": 1})
+                    }
+                    false => {
+                        json!({"DetailType": "AccountBasedExpenseLineDetail", "accountId": "<expense account>", "LineNum": 1})
+                    }
+                };
                 if let (Some(map), Some(amount)) = (line.as_object_mut(), amount) {
                     map.insert("Amount".into(), amount);
                 }
                 params.insert("Line".into(), json!([line]));
-                self.todo("id", "QuickBooks", "choose vendor and account of the line");
+                self.todo("id", "QuickBooks", "choose what the line is about");
             }
             "wordpress" => {
                 for (role, key) in [(Role::Text, "content"), (Role::Body, "content")] {

@@ -4,7 +4,7 @@
 use agentctl_n8n::short_type;
 use serde_json::{Map, Value, json};
 
-use super::super::plan::{Arg, Role, Service, Step, Val, Verb};
+use super::super::plan::{Arg, Does, Role, Service, Step, Val, Verb};
 use super::choose::{self, Choice};
 use super::draft::{At, Draft};
 use super::facts::{Facts, shown};
@@ -304,7 +304,7 @@ impl Draft<'_> {
     }
 
     /// A name that the request gives and no parameter took is said, not dropped.
-    fn note_unplaced(&mut self, said: &[Arg], params: &Map<String, Value>, node: &str) {
+    pub(super) fn note_unplaced(&mut self, said: &[Arg], params: &Map<String, Value>, node: &str) {
         let blob = fold(&Value::Object(params.clone()).to_string());
         for a in said {
             let what = match &a.role {
@@ -331,7 +331,24 @@ impl Draft<'_> {
                 .iter()
                 .chain(self.todo.iter().map(|t| &t.text))
                 .any(|n| n.contains(&text));
-            if text.chars().count() > 1 && !placed && !told {
+            let tested = || {
+                let mut steps = Vec::new();
+                super::trigger::all_steps(&self.plan.steps, &mut steps);
+                steps.iter().any(|s| match &s.does {
+                    Does::If { condition, .. } | Does::Filter { condition } => json!(condition)
+                        .to_string()
+                        .contains(&json!(text).to_string()),
+                    _ => false,
+                })
+            };
+            // "the rows in the table orders to Slack": the table is that of another node.
+            let elsewhere = || {
+                let nodes = self.workflow.nodes.iter().filter(|n| n.name() != node);
+                let mut held = nodes.filter_map(|n| n.parameters());
+                held.any(|p| fold(&Value::Object(p.clone()).to_string()).contains(&fold(&text)))
+            };
+            if text.chars().count() > 1 && !placed && !told && !tested() && !elsewhere() {
+                self.gap(&text);
                 self.note(format!(
                     "{node}: the {what} {text:?} fits no parameter of this node; set it by hand where it belongs"
                 ));

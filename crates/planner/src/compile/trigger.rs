@@ -373,6 +373,9 @@ impl Draft<'_> {
         let words_of_event = format!("{} {of}", signal::without_places(event));
         self.trigger_adapter(&node_type, &words_of_event, args, &mut params);
         self.trigger_events(&facts, (event, &words_of_event), &mut params);
+        if self.hears_any_change(event, &params) || self.misses_the_act(event, &params) {
+            self.gap(event);
+        }
         let name = if event.trim().is_empty() {
             facts.0.default_name.clone()
         } else {
@@ -397,6 +400,7 @@ impl Draft<'_> {
                 name: &node,
             },
         );
+        self.note_unplaced(&args, &params, &node);
         if let Some(n) = self.workflow.node_by_name_mut(&node) {
             n.edit_parameters(|p| *p = params);
         }
@@ -425,6 +429,48 @@ impl Draft<'_> {
             };
         }
         at
+    }
+
+    /// Whether the trigger tells of any change where the request tells of one, and nothing after it tests which.
+    fn hears_any_change(&self, event: &str, params: &Map<String, Value>) -> bool {
+        let changes = |text: &str| {
+            let stems = [
+                "updat", "chang", "edit", "modif", "aender", "cambi", "actualiz", "move", "versch",
+                "bewegt", "muev", "deplac",
+            ];
+            stems.iter().any(|s| text.contains(s))
+        };
+        let chosen = EVENT_NAMES.iter().filter_map(|name| params.get(*name));
+        let any = chosen.into_iter().any(|v| match v {
+            Value::String(s) => s.to_lowercase().contains("updated"),
+            Value::Array(all) => {
+                let one = |v: &Value| v.as_str().is_some_and(|s| s.contains("updated"));
+                all.len() == 1 && all.iter().any(one)
+            }
+            _ => false,
+        });
+        any && !self.tests_first() && !event.trim().is_empty() && !changes(&fold(event))
+    }
+
+    /// "someone comments on a page": what people do to a thing, where the trigger tells of the thing alone.
+    fn misses_the_act(&self, event: &str, params: &Map<String, Value>) -> bool {
+        const ACTS: &[&str] = &["comment", "komment", "coment", "reaction", "reacts"];
+        let said = fold(event);
+        let chosen = fold(&Value::Object(params.clone()).to_string());
+        let missed = |act: &&&str| said.contains(**act) && !chosen.contains(**act);
+        let told = ACTS.iter().any(|act| chosen.contains(act));
+        ACTS.iter().find(missed).is_some() && !told && !self.tests_first()
+    }
+
+    /// Whether the plan tests what came before it does anything with it.
+    fn tests_first(&self) -> bool {
+        let tests = |s: &Step| {
+            matches!(
+                s.does,
+                Does::Filter { .. } | Does::If { .. } | Does::Switch { .. }
+            )
+        };
+        self.plan.steps.iter().take(2).any(tests)
     }
 
     /// What a single trigger needs beyond its event and its filters.
@@ -486,6 +532,10 @@ impl Draft<'_> {
             "emailReadImap" => {
                 // this format brings the attachments along
                 params.insert("format".into(), json!("resolved"));
+                // What a mailbox calls labels are folders of it.
+                if let Some(folder) = lit(&Role::Label).or(container) {
+                    params.insert("mailbox".into(), json!(folder));
+                }
                 // The rules of a search, as the mailbox takes them.
                 if let Some(from) = lit(&Role::From) {
                     let rules = json!(["UNSEEN", ["FROM", from]]).to_string();

@@ -281,9 +281,12 @@ pub(crate) fn js_path(base: &str, path: &str) -> String {
     if path.starts_with('[') {
         return format!("{base}{path}");
     }
-    let plain = path
-        .split('.')
-        .all(|part| is_identifier(part.split('[').next().unwrap_or("")));
+    // Several values joined to one: a call, no key.
+    let joined = path.ends_with(')') && path.contains("=>");
+    let plain = joined
+        || path
+            .split('.')
+            .all(|part| is_identifier(part.split('[').next().unwrap_or("")));
     if plain {
         format!("{base}.{path}")
     } else {
