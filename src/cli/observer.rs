@@ -58,6 +58,9 @@ impl<'a> RunObserver<'a> {
     #[must_use]
     pub fn telling(mut self, events: Events) -> Self {
         self.events = events;
+        if events == Events::User {
+            self.progress = Arc::new(Progress::talk(self.out));
+        }
         self
     }
 

@@ -59,6 +59,16 @@ impl Progress {
         }
     }
 
+    /// The same without what changes look like in a file, unless every step is to be seen: for a conversation.
+    pub fn talk(out: &Output) -> Self {
+        let progress = Progress::new(out);
+        let detail = match progress.detail {
+            Detail::Every => Detail::Every,
+            _ => Detail::Talk,
+        };
+        Progress { detail, ..progress }
+    }
+
     pub fn record(&self, record: &Record) {
         if let Event::ModelAsked { model, .. } = &record.event
             && let Some(bar) = &self.spinner
@@ -71,7 +81,8 @@ impl Progress {
         }
         match self.detail {
             Detail::Every => self.told(line(&record.event).map(|told| fitted(&told))),
-            Detail::Course => {
+            Detail::Talk if matches!(record.event, Event::ToolIntent { .. }) => {}
+            Detail::Course | Detail::Talk => {
                 let mut so_far = self.course.lock().unwrap_or_else(PoisonError::into_inner);
                 let over = so_far.told(&record.event);
                 let phase = so_far.phase().to_owned();
@@ -176,6 +187,8 @@ impl Progress {
 /// How much a running run shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Detail {
+    /// As `Course`, without the text of files: the reply says what became other than it was.
+    Talk,
     /// Its phases, what was found, changed and checked, and what went wrong.
     Course,
     /// Every step and every call too.

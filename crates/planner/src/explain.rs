@@ -188,3 +188,31 @@ pub fn items(request: &str, language: &str) -> String {
         .collect::<Vec<_>>()
         .join(" | ")
 }
+
+/// What a message of a conversation comes to: the case that it is, the workflow after it (none where nothing changes), the reply.
+pub struct Turn {
+    pub case: String,
+    pub workflow: Option<Workflow>,
+    pub reply: String,
+}
+
+/// Reads a message of a conversation about a workflow; `offers` says whether there is something to undo, and to redo.
+pub fn turn(
+    message: &str,
+    before: Option<&Workflow>,
+    [undo, redo]: [bool; 2],
+    catalog: &Catalog,
+) -> Result<Turn, String> {
+    let document = before.map(Workflow::to_value).unwrap_or_default();
+    let input = serde_json::json!({"message": message, "workflow": document, "undo": undo, "redo": redo, "log": []});
+    crate::talk::turn(input.as_object().ok_or("no input")?, catalog)
+}
+
+/// The errors of a workflow, each with its code and its node.
+pub fn errors(workflow: &Workflow, catalog: &Catalog) -> Vec<String> {
+    let found = agentctl_n8n::validate::validate(workflow, catalog).into_iter();
+    found
+        .filter(|f| f.severity == agentctl_n8n::finding::Severity::Error)
+        .map(|f| format!("{} {} {}", f.code, f.node_id.unwrap_or_default(), f.message))
+        .collect()
+}

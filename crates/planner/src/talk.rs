@@ -20,7 +20,7 @@ use agentctl_n8n::{EditOp, Node, Workflow, edit};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
-pub(super) use alone::converse;
+pub(super) use alone::{converse, turn};
 pub(super) use answer::respond;
 
 /// A message of at most so many words says one thing.

@@ -64,7 +64,7 @@ impl<'a> Patch<'a> {
     }
 
     /// Sources of a node's main inputs.
-    pub(super) fn sources(&self, name: &str) -> Vec<(String, u32, u32)> {
+    pub(crate) fn sources(&self, name: &str) -> Vec<(String, u32, u32)> {
         self.draft
             .workflow
             .edges()

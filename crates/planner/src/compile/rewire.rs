@@ -36,7 +36,8 @@ fn prepares(short: &str) -> bool {
         )
 }
 
-fn trigger(node: &Node) -> bool {
+/// A node that starts the workflow.
+pub(crate) fn trigger(node: &Node) -> bool {
     let node_type = node.node_type();
     node_type.ends_with("Trigger")
         || node_type.ends_with(".webhook")

@@ -8,6 +8,7 @@ use super::spot::source_of;
 use super::words;
 use crate::chart::{Item, What, chart};
 use crate::compile::existing::Patch;
+use crate::compile::words::snake;
 use crate::lexicon::rx;
 use crate::plan::{Cmp, Cond, Does, Step, Val};
 use crate::read::cond::condition;
@@ -511,7 +512,7 @@ fn same_question(patch: &Patch<'_>, cond: &Cond) -> Option<(String, u32)> {
 }
 
 fn own_branch(patch: &mut Patch<'_>, said: &str, condition: Cond, then: &[Step]) -> bool {
-    let Some(anchor) = source_of(patch).filter(|_| !then.is_empty()) else {
+    let Some((anchor, output)) = source_of(patch).filter(|_| !then.is_empty()) else {
         return false;
     };
     let gate = Step {
@@ -524,8 +525,59 @@ fn own_branch(patch: &mut Patch<'_>, said: &str, condition: Cond, then: &[Step])
         },
         name: None,
     };
-    patch.after(&anchor, 0, &[gate], false);
+    let steps = [gate];
+    if !is_asked(patch, &steps) {
+        patch.after(&anchor, output, &steps, false);
+    }
     true
+}
+
+/// Puts what one condition is for behind the If that asks the same of the same field, where there is one.
+pub(super) fn is_asked(patch: &mut Patch<'_>, steps: &[Step]) -> bool {
+    let [step] = steps else {
+        return false;
+    };
+    let Does::If {
+        condition,
+        then,
+        otherwise,
+    } = &step.does
+    else {
+        return false;
+    };
+    let found = same_question(patch, condition).filter(|(name, _)| asks_of(patch, name, condition));
+    let Some((check, output)) = found.filter(|_| otherwise.is_empty()) else {
+        return false;
+    };
+    patch.after(&check, output, then, false);
+    true
+}
+
+/// Whether the one condition of an If is about the field that another condition names.
+fn asks_of(patch: &Patch<'_>, name: &str, condition: &Cond) -> bool {
+    let mut condition = condition;
+    while let Cond::Not { of } = condition {
+        condition = of;
+    }
+    let Cond::Compare {
+        left: Val::Field { name: field, .. },
+        ..
+    } = condition
+    else {
+        return false;
+    };
+    let asked = patch.workflow().node_by_name(name).and_then(|node| {
+        let list = node.parameters()?.get("conditions")?.get("conditions")?;
+        list.get(0)?.get("leftValue")?.as_str().map(str::to_owned)
+    });
+    let field = snake(field);
+    let last = |path: &str| {
+        let path = path.trim_end_matches([' ', '}']);
+        path.rsplit(|c: char| !c.is_alphanumeric() && c != '_')
+            .next()
+            .map(snake)
+    };
+    asked.is_some_and(|asked| last(&asked) == Some(field))
 }
 
 /// "Also require that the country is DE": one more part of the condition that is there.

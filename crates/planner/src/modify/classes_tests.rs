@@ -5,7 +5,7 @@ use agentctl_n8n::Workflow;
 use serde_json::json;
 
 /// What a message does, without the message.
-fn does(workflow: &Workflow, message: &str) -> String {
+pub(super) fn does(workflow: &Workflow, message: &str) -> String {
     let told = told(workflow, message);
     told.split_once('\n')
         .map_or(String::new(), |(_, rest)| rest.trim().to_owned())

@@ -1,6 +1,7 @@
 //! Change requests on a workflow that exists: request → edit operations that touch only what is asked.
 //! Nodes named as untouchable never appear in an operation; ids, names and credentials stay. Pure and deterministic.
 
+mod asking;
 mod bare;
 mod brain;
 mod branch;
@@ -14,6 +15,7 @@ mod mention;
 mod named;
 mod only;
 mod order;
+mod patience;
 mod phrase;
 mod place;
 mod recipient;
@@ -30,6 +32,8 @@ mod words;
 
 #[cfg(test)]
 mod asked_tests;
+#[cfg(test)]
+mod chat_tests;
 #[cfg(test)]
 mod classes_tests;
 #[cfg(test)]
@@ -121,6 +125,10 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         if answers.contains(&clause) {
             continue;
         }
+        // A name that is given is no text of a node.
+        if value::is_rename(clause) && value::rename(existing, clause, &mut renames) {
+            continue;
+        }
         if wired(&mut patch, clause, spoken, catalog) {
             continue;
         }
@@ -177,14 +185,28 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
     }
     let (workflow, todo, mut notes) = patch.finish();
     for node in wire::loose(existing, &workflow) {
-        notes.push(hangs_free(&node, &language));
+        notes.push(asking::hangs_free(&node, &language));
+    }
+    for node in asking::emptied(existing, &workflow) {
+        notes.push(asking::leads_nowhere(&node, &language));
     }
     let mut ops = diff::between(existing, &workflow);
     ops.extend(renames);
+    if let Some(question) = asking::startless(existing, &workflow, &language) {
+        ops.clear();
+        notes.clear();
+        open.push(question);
+    }
     keep(&mut ops, &kept, &kept_parts, &mut notes);
     let mut questions = open;
     if !unread.is_empty() || (ops.is_empty() && questions.is_empty()) {
-        questions.extend(ask(&unread, request, &language, !ops.is_empty()));
+        questions.extend(asking::ask(
+            existing,
+            &unread,
+            request,
+            &language,
+            !ops.is_empty(),
+        ));
     }
     Modification {
         ops,
@@ -259,6 +281,7 @@ const READERS: &[Reader] = &[
     spot::at_the_end,
     insert::removal,
     insert::tool,
+    patience::timeout,
     failing::failing,
     branch::also_required,
     branch::only_when,
@@ -323,7 +346,7 @@ fn placed<'c>(
         slot::Read::Which(value, nodes) => {
             let names = |said: &&String| nodes.iter().any(|node| answers(said, node));
             let Some(said) = clauses.iter().find(names) else {
-                return open(&value, &nodes, language)
+                return asking::open(&value, &nodes, language)
                     .map_or(Placed::Other, |question| Placed::Open(Box::new(question)));
             };
             let others = nodes.into_iter().filter(|node| !answers(said, node));
@@ -349,21 +372,6 @@ fn answers(said: &str, node: &str) -> bool {
     said.strip_prefix(USE).unwrap_or(&said) == node
 }
 
-fn open(value: &str, nodes: &[String], language: &str) -> Option<Question> {
-    let text = match language {
-        "de" => format!("Welcher Schritt ist mit «{value}» gemeint? Mehrere haben so eine Stelle."),
-        "es" => format!("¿Qué paso se quiere decir con «{value}»? Varios tienen un lugar así."),
-        "fr" => format!("Quelle étape est visée par « {value} » ? Plusieurs ont une telle place."),
-        _ => format!("Which step is meant with \"{value}\"? Several have such a place."),
-    };
-    let options: Vec<serde_json::Value> = nodes
-        .iter()
-        .map(|node| serde_json::json!({"value": node, "label": node}))
-        .collect();
-    let question = serde_json::json!({"id": "place", "topic": "place", "text": text, "options": options, "required": true});
-    serde_json::from_value(question).ok()
-}
-
 /// Reads a clause about connections; what it does counts only when everything that the clause names is in it.
 fn wired(patch: &mut Patch<'_>, clause: &str, language: &str, catalog: &Catalog) -> bool {
     let mut trial = patch.clone();
@@ -373,15 +381,6 @@ fn wired(patch: &mut Patch<'_>, clause: &str, language: &str, catalog: &Catalog)
         *patch = trial;
     }
     done
-}
-
-fn hangs_free(node: &str, language: &str) -> String {
-    match language {
-        "de" => format!("{node} ist jetzt mit nichts davor verbunden"),
-        "es" => format!("{node} ya no está conectado con nada anterior"),
-        "fr" => format!("{node} n'est plus relié à rien en amont"),
-        _ => format!("{node} is connected to nothing before it now"),
-    }
 }
 
 /// Whether a reader took more than was said: where the flow begins goes, though the clause does not name it by its whole name, a
@@ -513,29 +512,4 @@ fn attempt<'a>(
     }
     *patch = trial;
     true
-}
-
-fn ask(unread: &[String], request: &str, language: &str, some: bool) -> Vec<Question> {
-    let what = if unread.is_empty() {
-        request.trim().to_owned()
-    } else {
-        unread.join("; ")
-    };
-    let text = match language {
-        "de" => format!(
-            "Was genau soll sich ändern? Nicht verstanden: «{what}» (welcher Schritt, welcher neue Wert?)"
-        ),
-        "es" => format!(
-            "¿Qué debe cambiar exactamente? No se entendió: «{what}» (¿qué paso, qué valor nuevo?)"
-        ),
-        "fr" => format!(
-            "Que faut-il changer exactement ? Pas compris : « {what} » (quelle étape, quelle nouvelle valeur ?)"
-        ),
-        _ => format!(
-            "What exactly should change? Not understood: \"{what}\" (which step, which new value?)"
-        ),
-    };
-    let question =
-        serde_json::json!({"id": "change", "topic": "change", "text": text, "required": !some});
-    serde_json::from_value(question).into_iter().collect()
 }

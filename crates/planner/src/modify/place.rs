@@ -75,6 +75,7 @@ pub(super) fn when(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool 
     }
     let mut signs = words::places(clause, language, "whenever");
     signs.extend(words::places(clause, language, "those"));
+    signs.extend(words::places(clause, language, "case"));
     let first = words::words(clause).first().map(|(place, _)| place.start);
     let found = signs.iter().find_map(|sign| {
         let rest = clause.get(sign.end..)?;

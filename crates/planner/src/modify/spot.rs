@@ -6,16 +6,40 @@ use crate::compile::existing::Patch;
 use crate::lexicon::{has, rx};
 use crate::plan::{Arg, Does, Role, Step, Val, Verb};
 
-/// The node whose data a new branch reads: the last one before the first acting end.
-pub(super) fn source_of(patch: &Patch<'_>) -> Option<String> {
+/// The node whose data a new branch reads, and its output: what leads to the one end; of several ends the last that leads to all of them,
+/// by the same output, so that what is meant for all items is not put on one way of them.
+pub(super) fn source_of(patch: &Patch<'_>) -> Option<(String, u32)> {
     let ends = mention::ends(patch.workflow());
     let end = ends.first()?;
-    let before = patch
-        .workflow()
-        .edges()
-        .find(|(_, kind, _, link)| *kind == "main" && link.node == *end)
-        .map(|(from, _, _, _)| from.to_owned());
-    before.or_else(|| Some(end.clone()))
+    let mut ways = vec![end.clone()];
+    let mut before: Vec<(String, u32)> = Vec::new();
+    let mut at = 0;
+    while let Some(name) = ways.get(at).cloned() {
+        for (from, output, _) in patch.sources(&name) {
+            if !ways.contains(&from) {
+                ways.push(from.clone());
+            }
+            before.push((from, output));
+        }
+        at += 1;
+    }
+    let leads_to_all = |(from, output): &&(String, u32)| {
+        let mut reached: Vec<String> = { patch.targets(from).into_iter() }
+            .filter_map(|(o, to, _)| (o == *output).then_some(to))
+            .collect();
+        let mut at = 0;
+        while let Some(name) = reached.get(at).cloned() {
+            for (_, to, _) in patch.targets(&name) {
+                if !reached.contains(&to) {
+                    reached.push(to);
+                }
+            }
+            at += 1;
+        }
+        ends.iter().all(|end| reached.contains(end))
+    };
+    let common = before.iter().find(leads_to_all).or_else(|| before.first());
+    Some(common.cloned().unwrap_or_else(|| (end.clone(), 0)))
 }
 
 /// Something goes: a step that only comes in addition is not what was asked for.
@@ -318,16 +342,24 @@ pub(super) fn appended(patch: &mut Patch<'_>, clause: &str, _kept: &[String]) ->
     if steps.is_empty() || looks || elsewhere || is_there(patch, clause, language) {
         return false;
     }
+    if super::branch::is_asked(patch, &steps) {
+        return true;
+    }
     let ends = mention::ends(patch.workflow());
-    let anchor = match ends.as_slice() {
-        [one] => Some(one.clone()),
-        _ => source_of(patch),
+    let first = || {
+        patch
+            .workflow()
+            .nodes
+            .first()
+            .map(|n| (n.name().to_owned(), 0))
     };
-    let Some(anchor) =
-        anchor.or_else(|| patch.workflow().nodes.first().map(|n| n.name().to_owned()))
-    else {
+    let anchor = match ends.as_slice() {
+        [one] => Some((one.clone(), 0)),
+        _ => source_of(patch).or_else(first),
+    };
+    let Some((anchor, output)) = anchor else {
         return false;
     };
-    patch.after(&anchor, 0, &steps, false);
+    patch.after(&anchor, output, &steps, false);
     true
 }

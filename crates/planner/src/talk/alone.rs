@@ -1,7 +1,8 @@
 //! A whole turn by one agent: what supervisor, builder, configurator and responder do, one after the other in one step.
 
 use super::super::roles::{Move, Seen, text};
-use super::{configure, document, respond, structure, supervise};
+use super::{Meant, configure, document, meant, respond, structure, supervise};
+use crate::explain::Turn;
 use agentctl_n8n::Workflow;
 use agentctl_n8n::catalog::Catalog;
 use serde_json::{Map, Value, json};
@@ -65,6 +66,38 @@ pub(crate) fn converse(
     };
     let reply = told.get("reply").cloned().unwrap_or_default();
     Ok(Move::Done(json!({"act": "reply", "reply": reply})))
+}
+
+/// A turn without the program around it: nothing is called, and what the message means is done at once.
+pub(crate) fn turn(input: &Map<String, Value>, catalog: &Catalog) -> Result<Turn, String> {
+    let Move::Done(chosen) = supervise(input, catalog)? else {
+        return Err("the offline model chose no case".to_owned());
+    };
+    let before = document(input, "workflow");
+    let case = text(chosen.as_object().ok_or("no case")?, "case").to_owned();
+    let mut known = input.clone();
+    let mut workflow = None;
+    if !["undo", "redo", "responder"].contains(&case.as_str())
+        && let Meant::Change(wanted) = meant(text(input, "message"), before.as_ref(), catalog)
+    {
+        let entry = json!({"phase": "configurator", "status": "completed", "open": wanted.open});
+        known.insert("log".into(), json!([entry]));
+        known.insert("workflow".into(), wanted.workflow.to_value());
+        known.insert(
+            "changes".into(),
+            changes(before, Some(wanted.workflow.clone())),
+        );
+        workflow = Some(wanted.workflow);
+    }
+    let Move::Done(told) = respond(&known, catalog)? else {
+        return Err("the offline model has no answer".to_owned());
+    };
+    let reply = told.get("reply").and_then(Value::as_str);
+    Ok(Turn {
+        case,
+        workflow,
+        reply: reply.unwrap_or_default().to_owned(),
+    })
 }
 
 fn entry(phase: &str, answer: &Value) -> Value {
