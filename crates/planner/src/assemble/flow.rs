@@ -592,24 +592,21 @@ impl Reading<'_> {
         true
     }
 
+    /// "… if the price from https://… falls": what is tested is fetched before the steps of its sentence; the clause without it.
+    fn fetched_before(&mut self, tree: &mut Tree, i: usize, clause: &Clause) -> Option<Clause> {
+        let (read, rest) = self.fetched_from(clause)?;
+        let before = crate::cut::before(&self.clauses, i);
+        let same = before.iter().filter(|c| c.sentence == clause.sentence);
+        let sentence: Vec<String> = same.map(|c| self.said(c)).collect();
+        let steps = tree.here();
+        let at = steps.iter().position(|s| sentence.contains(&s.said));
+        let said = sentence.into_iter().next().unwrap_or_default();
+        steps.insert(at.unwrap_or(steps.len()), Step { said, ..read });
+        Some(rest)
+    }
+
     fn conditional(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) {
-        let fetched = self.fetched_from(clause);
-        let rest = fetched.as_ref().map(|(_, rest)| rest.clone());
-        if let Some((read, _)) = fetched {
-            let before = crate::cut::before(&self.clauses, i);
-            let same = before.iter().filter(|c| c.sentence == clause.sentence);
-            let sentence: Vec<String> = same.map(|c| self.said(c)).collect();
-            let steps = tree.here();
-            let at = steps.iter().position(|s| sentence.contains(&s.said));
-            let at = at.unwrap_or(steps.len());
-            steps.insert(
-                at,
-                Step {
-                    said: sentence.first().cloned().unwrap_or_default(),
-                    ..read
-                },
-            );
-        }
+        let rest = self.fetched_before(tree, i, clause);
         let clause = rest.as_ref().unwrap_or(clause);
         let failing = (self.fails(clause) || self.is_not_done(tree, clause))
             && self

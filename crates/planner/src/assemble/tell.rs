@@ -198,23 +198,8 @@ impl Reading<'_> {
         // What is forwarded goes on as it came, one by one.
         let forwarded = clause.calls("FORWARD") && !single;
         let many = self.topic.many && !own && !each && !published && !forwarded;
-        let known = args
-            .iter()
-            .any(|a| a.role == Role::Text && !matches!(a.value, Val::Field { .. }))
-            && self.quote(clause).is_some();
-        if many
-            && !known
-            && let Some(what) = self.counts(clause)
-        {
-            let length = Val::Expr {
-                code: "$input.first().json.data.length".to_owned(),
-            };
-            let parts = vec![lit(format!("{what}: ")), length];
-            args.retain(|a| a.role != Role::Text);
-            args.push(arg(Role::Text, Val::Template { parts }));
-        }
-        let sum = match many && !known {
-            true => self.totalled(clause),
+        let sum = match many {
+            true => self.figures(clause, &mut args),
             false => Vec::new(),
         };
         let many = many && sum.is_empty();
@@ -247,6 +232,22 @@ impl Reading<'_> {
             },
         ));
         steps
+    }
+
+    /// What a message about many tells of them as one figure: how many there are, in its text; their total, by steps before it.
+    fn figures(&mut self, clause: &Clause, args: &mut Vec<crate::plan::Arg>) -> Vec<Step> {
+        if self.quote(clause).is_some() {
+            return Vec::new();
+        }
+        if let Some(what) = self.counts(clause) {
+            let length = Val::Expr {
+                code: "$input.first().json.data.length".to_owned(),
+            };
+            let parts = vec![lit(format!("{what}: ")), length];
+            args.retain(|a| a.role != Role::Text);
+            args.push(arg(Role::Text, Val::Template { parts }));
+        }
+        self.totalled(clause)
     }
 
     /// "mail the customer asking for a review": what a message is to ask for, where nobody says its words.
