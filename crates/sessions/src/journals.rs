@@ -30,12 +30,14 @@ const RENEW: &str = "UPDATE agentctl_journals AS j SET expires = clock_timestamp
      FROM unnest($1::text[], $2::bigint[]) AS h (run, fence) WHERE j.run = h.run AND j.fence = h.fence AND j.owner IS NOT NULL";
 const LEAVE: &str = "UPDATE agentctl_journals SET owner = NULL WHERE run = $1 AND fence = $2";
 const FETCH: &str = "SELECT seq, line FROM agentctl_journal_lines WHERE run = $1 AND seq > $2 ORDER BY seq LIMIT $3";
-/// The row of the run is changed first, and only as it must be; so of two writers one waits and then finds another row.
-const APPEND: &str = "WITH mode AS (SELECT set_config('synchronous_commit', $7, TRUE)), \
+/// The row of the run is changed first, and only as it must be; so of two writers one waits and then finds another row. Each line is
+/// on the database's disk when it is told of: one that were not would be lost with a database that is killed, and the folder's file,
+/// which has it then, would say otherwise.
+const APPEND: &str = "WITH mode AS (SELECT set_config('synchronous_commit', 'on', TRUE)), \
      head AS (UPDATE agentctl_journals SET seq = $5, hash = $6, expires = greatest(expires, clock_timestamp()) \
      FROM mode WHERE run = $1 AND fence = $2 AND seq = $3 AND hash = $4 AND NOT gone RETURNING run) \
      INSERT INTO agentctl_journal_lines (run, seq, line) \
-     SELECT head.run, new.seq, new.line FROM head, unnest($8::bigint[], $9::text[]) AS new (seq, line)";
+     SELECT head.run, new.seq, new.line FROM head, unnest($7::bigint[], $8::text[]) AS new (seq, line)";
 /// What is written synchronously brings all before it to the disk.
 const SYNC: &str = "WITH mode AS (SELECT set_config('synchronous_commit', 'on', TRUE)) \
      UPDATE agentctl_journals SET expires = greatest(expires, clock_timestamp()) FROM mode WHERE run = $1 AND fence = $2";
@@ -384,7 +386,7 @@ impl Ledger for PostgresJournals {
         }
     }
 
-    fn append(&self, lease: &Lease, entries: &[Entry], durable: bool) -> Result<(), LedgerError> {
+    fn append(&self, lease: &Lease, entries: &[Entry], _durable: bool) -> Result<(), LedgerError> {
         let lost = || LedgerError::Lost {
             run: lease.run.clone(),
         };
@@ -406,7 +408,6 @@ impl Ledger for PostgresJournals {
         let appended = self.ask(async move {
             let query = sqlx::query(APPEND).bind(held.run).bind(held.fence);
             let query = query.bind(before).bind(prev).bind(seq).bind(hash);
-            let query = query.bind(if durable { "on" } else { "off" });
             query.bind(seqs).bind(lines).execute(&pool).await
         })?;
         match appended.rows_affected() == entries.len() as u64 {

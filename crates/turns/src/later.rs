@@ -3,7 +3,7 @@
 use super::{Host, TurnError, TurnReply, is_over, keep, own};
 use agentctl_engine::run::{AnswerTo, Observer, RunError};
 use agentctl_engine::store::Project;
-use agentctl_sessions::{SessionError, SessionKey, Sessions};
+use agentctl_sessions::{Session, SessionError, SessionKey, Sessions};
 
 /// The reply of a turn that was begun for this very request before: as it was, or after it was gone on with. None: nothing was done.
 pub async fn again(
@@ -14,13 +14,23 @@ pub async fn again(
 ) -> Result<Option<TurnReply>, TurnError> {
     let _held = host.sessions.turn(key, host.wait).await?;
     let session = own(host.sessions.load(key).await?)?;
+    again_in(host, &session, run, observer).await
+}
+
+/// The same for who has the conversation's turn.
+pub(super) async fn again_in(
+    host: &Host<'_>,
+    session: &Session,
+    run: &str,
+    observer: &mut dyn Observer,
+) -> Result<Option<TurnReply>, TurnError> {
     let Some(before) = host.reopen(run, observer).await? else {
         return Ok(None);
     };
     let input = before.input().clone();
     let (report, left) = before.drive().await?;
     if is_over(&report) && session.open_run.as_deref() == Some(run) {
-        keep(host, key, session.version, &input, &report, &left).await?;
+        keep(host, &session.key, session.version, &input, &report, &left).await?;
     }
     let reply = TurnReply::of(host.pack, &session.id, &report, &left, &[]);
     Ok(Some(reply))

@@ -141,6 +141,13 @@ pub async fn turn(
     {
         return Err(TurnError::NotOpen(to.clone()));
     }
+    // While this one waited, another replica may have taken the turn for the very same request.
+    if let Some(request) = &submit.request
+        && let Some(run) = host.sessions.asked(request).await?.and_then(|of| of.run)
+        && let Some(reply) = later::again_in(host, &session, &run, observer).await?
+    {
+        return Ok(reply);
+    }
     let command = submit.message.as_deref().filter(|_| submit.to.is_none());
     let command = command.and_then(Command::of);
     // A command is no answer, and ends nothing: a turn that is open stays so.

@@ -28,7 +28,7 @@ pub struct Order {
 pub enum Work {
     /// A turn. `only`: the conversation has this one and no other.
     Start {
-        submit: Submit,
+        submit: Box<Submit>,
         only: bool,
     },
     Answer(Answer),
