@@ -48,7 +48,7 @@ pub(super) fn check(node: &NodeView, leaf: &Leaf, returns: &Returns, report: &mu
         return say(node, leaf, message, true, report);
     }
     let nothing = |given: &Given| *given == Given::Nothing;
-    if !returns.falls_through && !given.clone().any(|given| nothing(given)) {
+    if !returns.falls_through && !given.clone().any(nothing) {
         return;
     }
     // In the mode for each item n8n goes on without the item.
