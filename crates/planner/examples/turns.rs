@@ -2,6 +2,8 @@
 //! with a line. In: `{message, workflow, undo, redo}`; out: `{case, workflow, reply, errors}` (`workflow` is null where nothing changes).
 //! `tests/copilot/score --planner` plays its conversations so.
 
+#![allow(clippy::disallowed_methods)] // its reader waits for each line
+
 use agentctl_n8n::Workflow;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_planner::explain;
@@ -12,12 +14,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         let asked: Value = serde_json::from_str(&line?)?;
-        let before = match &asked["workflow"] {
-            Value::Null => None,
-            document => Some(Workflow::from_value(document.clone())?),
+        let before = match asked.get("workflow") {
+            None | Some(Value::Null) => None,
+            Some(document) => Some(Workflow::from_value(document.clone())?),
         };
-        let may = |key: &str| asked[key].as_bool().unwrap_or_default();
-        let message = asked["message"].as_str().unwrap_or_default();
+        let may = |key: &str| asked.get(key).and_then(Value::as_bool) == Some(true);
+        let message = asked.get("message").and_then(Value::as_str);
+        let message = message.unwrap_or_default();
         let offers = [may("undo"), may("redo")];
         let turn = explain::turn(message, before.as_ref(), offers, Catalog::embedded())?;
         let after = turn.workflow.as_ref().or(before.as_ref());
