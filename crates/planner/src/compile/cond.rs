@@ -142,10 +142,12 @@ impl Draft<'_> {
                     )
                 };
                 let unsaid = matches!(field, Val::Field { name, .. } if name == "date");
-                if unsaid && steps.iter().any(deletes) {
+                let value = self.value_or(at, field, "date", USUAL);
+                let guessed = value.as_str().is_some_and(|js| js.contains("json.date "));
+                if unsaid && guessed && steps.iter().any(deletes) {
                     self.gap("date");
                 }
-                self.value_or(at, field, "date", USUAL)
+                value
             }
         };
         let right = expression(&format!(
