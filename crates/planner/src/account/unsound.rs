@@ -29,7 +29,13 @@ pub(super) fn unsound(built: &Compiled) -> Vec<String> {
         add(part_of(built, reader).unwrap_or(finding.message));
     }
     let nodes = built.workflow.nodes.iter().filter(|n| !n.disabled());
-    for node in nodes.filter(|n| destroys_anything(n) || is_sent_astray(n) || says_nothing(n)) {
+    let is_unsound = |n: &&Node| {
+        destroys_anything(n)
+            || destroys_by_a_guess(built, n)
+            || is_sent_astray(n)
+            || says_nothing(n)
+    };
+    for node in nodes.filter(is_unsound) {
         add(part_of(built, Some(node)).unwrap_or_else(|| node.name().to_owned()));
     }
     parts
@@ -44,12 +50,42 @@ fn part_of(built: &Compiled, node: Option<&Node>) -> Option<String> {
 
 /// Whether a node destroys something and does not know what.
 fn destroys_anything(node: &Node) -> bool {
-    let parameters = node.parameters();
-    let operation = parameters.and_then(|p| p.get("operation"));
-    let operation = operation.and_then(Value::as_str);
-    let mut values = parameters.into_iter().flat_map(|p| p.values());
-    operation.is_some_and(frames::destroys)
-        && values.any(|v| v.as_str().is_some_and(modify::is_open))
+    destroys(node) && values(node).any(modify::is_open)
+}
+
+/// Whether a node destroys what its own service gave just before, and takes the id from a part of that: such records carry their id
+/// themselves.
+fn destroys_by_a_guess(built: &Compiled, node: &Node) -> bool {
+    let same_service = |name: &str| {
+        let before = built.workflow.node_by_name(name);
+        before.is_some_and(|before| before.node_type() == node.node_type())
+    };
+    destroys(node)
+        && values(node).any(is_of_a_part)
+        && built
+            .workflow
+            .edges()
+            .any(|(from, _, _, link)| link.node == node.name() && same_service(from))
+}
+
+/// `={{ $json.PART.id }}`.
+fn is_of_a_part(value: &str) -> bool {
+    let path = value.strip_prefix("={{ $json.");
+    let path = path.and_then(|path| path.strip_suffix(".id }}"));
+    path.is_some_and(|part| !part.is_empty() && part.chars().all(char::is_alphanumeric))
+}
+
+fn destroys(node: &Node) -> bool {
+    let operation = node.parameters().and_then(|p| p.get("operation"));
+    operation
+        .and_then(Value::as_str)
+        .is_some_and(frames::destroys)
+}
+
+/// The texts of a node's parameters, also of those that say how they are meant.
+fn values(node: &Node) -> impl Iterator<Item = &str> {
+    let values = node.parameters().into_iter().flat_map(|p| p.values());
+    values.filter_map(|value| value.as_str().or_else(|| value.get("value")?.as_str()))
 }
 
 /// Whether a node has an address of mail where a telephone number belongs.

@@ -40,6 +40,8 @@ fn what_no_step_came_of_is_missing() {
             "Mr Miller puts an order on my desk, and it is posted to Slack #sales.",
             "Mr Miller",
         ),
+        // What is deleted lies in a list that no node holds.
+        ("On demand: delete all Trello cards in list Done", "Done"),
         // An id that no node holds.
         (
             "When a webhook receives an order, create a Trello card; the thing is called a_b_c_77.",
