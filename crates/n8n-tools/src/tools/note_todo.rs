@@ -50,12 +50,13 @@ impl Change for On<N8n, NoteTodo> {
                 Err(outcome) => return Ok(Err(outcome)),
             };
             let todo = n8n.still_to_do(cx, &at, &self.args.todo)?;
-            let mut same = json!({"todo": todo.len(), "changed": false});
             if at.workflow.node_by_name(todo_note::NAME).is_some() {
-                same["why"] = "somebody wrote in the note, so it is theirs and stays".into();
+                let why = "somebody wrote in the note, so it is theirs and stays";
+                let same = json!({"todo": todo.len(), "changed": false, "why": why});
                 return Ok(Err(Outcome::Ok(same)));
             }
             if todo == at.todo {
+                let same = json!({"todo": todo.len(), "changed": false});
                 return Ok(Err(Outcome::Ok(same)));
             }
             Ok(Ok(Plan::unguarded(Box::new(Note {

@@ -430,13 +430,15 @@ impl Reading<'_> {
         if frame == "EXPORT"
             && let Some(at) = self.taken_out(clause)
         {
-            let mut rest = clause.clone();
+            // "all contacts from HubSpot": what is taken stands before where it is taken from.
             let source = Clause {
                 before: Vec::new(),
-                after: vec![rest.after.remove(at)],
+                after: crate::cut::before(&clause.after, at + 1).to_vec(),
                 verb: None,
                 ..clause.clone()
             };
+            let mut rest = clause.clone();
+            rest.after.remove(at);
             let mut steps = self.fetch(i, &source, "GET");
             steps.extend(self.store(i, &rest, "STORE"));
             return steps;
@@ -598,7 +600,7 @@ impl Reading<'_> {
             p.service
                 .is_some_and(|s| !s.actions.is_empty() && !s.is("llm"))
         };
-        let first = clause.after.iter().position(|p| acts(p))?;
+        let first = clause.after.iter().position(&acts)?;
         let source = clause.after.get(first)?;
         let own = matches!(source.prep.as_str(), "" | "from" | "of");
         let other =
