@@ -50,7 +50,7 @@ fn part_of(built: &Compiled, node: Option<&Node>) -> Option<String> {
 
 /// Whether a node destroys something and does not know what.
 fn destroys_anything(node: &Node) -> bool {
-    destroys(node) && values(node).any(modify::is_open)
+    destroys(node) && values(node).filter_map(Value::as_str).any(modify::is_open)
 }
 
 /// Whether a node destroys what its own service gave just before, and takes the id from a part of that: such records carry their id
@@ -61,7 +61,9 @@ fn destroys_by_a_guess(built: &Compiled, node: &Node) -> bool {
         before.is_some_and(|before| before.node_type() == node.node_type())
     };
     destroys(node)
-        && values(node).any(is_of_a_part)
+        && values(node)
+            .filter_map(|value| value.as_str().or_else(|| value.get("value")?.as_str()))
+            .any(is_of_a_part)
         && built
             .workflow
             .edges()
@@ -82,10 +84,8 @@ fn destroys(node: &Node) -> bool {
         .is_some_and(frames::destroys)
 }
 
-/// The texts of a node's parameters, also of those that say how they are meant.
-fn values(node: &Node) -> impl Iterator<Item = &str> {
-    let values = node.parameters().into_iter().flat_map(|p| p.values());
-    values.filter_map(|value| value.as_str().or_else(|| value.get("value")?.as_str()))
+fn values(node: &Node) -> impl Iterator<Item = &Value> {
+    node.parameters().into_iter().flat_map(|p| p.values())
 }
 
 /// Whether a node has an address of mail where a telephone number belongs.
