@@ -72,9 +72,7 @@ fn genesis() -> String {
 
 fn begun(ledger: &dyn Ledger, run: &str) -> Lease {
     let lease = ledger.take(run, true).unwrap();
-    ledger
-        .append(&lease, &entries(1, 3, &genesis()), true)
-        .unwrap();
+    ledger.append(&lease, &entries(1, 3, &genesis())).unwrap();
     lease
 }
 
@@ -107,25 +105,20 @@ fn a_run_is_written_by_who_holds_it_and_only_behind_its_last_line() {
     ];
     for entries in wrong {
         assert!(matches!(
-            one.append(&lease, &entries, false),
+            one.append(&lease, &entries),
             Err(LedgerError::Lost { .. })
         ));
     }
-    one.append(&lease, &entries(4, 1, "h3"), false).unwrap();
-    one.append(&lease, &[], true).unwrap();
+    one.append(&lease, &entries(4, 1, "h3")).unwrap();
     one.leave(&lease);
     assert!(two.holder("r").unwrap().is_none());
     let next = two.take("r", false).unwrap();
     assert!(next.fence > lease.fence);
     // The one before is worth nothing any more, also where the line would fit.
-    for durable in [true, false] {
-        let late = one.append(&lease, &entries(5, 1, "h4"), durable);
+    for _ in 0..2 {
+        let late = one.append(&lease, &entries(5, 1, "h4"));
         assert!(matches!(late, Err(LedgerError::Lost { .. })));
     }
-    assert!(matches!(
-        one.append(&lease, &[], true),
-        Err(LedgerError::Lost { .. })
-    ));
     assert_eq!(two.fetch("r", 3).unwrap().lines, ["{\"seq\":4}"]);
     let last = Last {
         seq: 4,
@@ -162,9 +155,9 @@ fn what_a_dead_replica_held_is_free_when_its_lease_ran_out_and_not_before() {
         "{:?}",
         died.elapsed()
     );
-    let late = two.append(&lease, &entries(4, 1, "h3"), true);
+    let late = two.append(&lease, &entries(4, 1, "h3"));
     assert!(matches!(late, Err(LedgerError::Lost { .. })));
-    two.append(&taken, &entries(4, 1, "h3"), true).unwrap();
+    two.append(&taken, &entries(4, 1, "h3")).unwrap();
 }
 
 #[test]
@@ -193,7 +186,7 @@ fn of_many_who_want_a_run_at_once_one_gets_it_and_of_many_lines_with_one_number_
         let writers: Vec<_> = (0..6)
             .map(|_| {
                 let (ledger, lease) = (Arc::clone(&ledger), got[0].clone());
-                thread::spawn(move || ledger.append(&lease, &entries(4, 1, "h3"), true).is_ok())
+                thread::spawn(move || ledger.append(&lease, &entries(4, 1, "h3")).is_ok())
             })
             .collect();
         let kept = writers
@@ -211,7 +204,7 @@ fn a_long_run_comes_in_parts_what_is_kept_comes_whole_and_what_is_removed_is_gon
     let ledger = open(&url, 15);
     let lease = ledger.take("r", true).unwrap();
     ledger
-        .append(&lease, &entries(1, 2500, &genesis()), true)
+        .append(&lease, &entries(1, 2500, &genesis()))
         .unwrap();
     let mut after = 0;
     let mut parts = Vec::new();
@@ -333,9 +326,7 @@ fn a_database_that_is_away_is_named_without_its_password_and_so_is_one_that_goes
     let lease = begun(&ledger, "r");
     execute(&address(), &["DROP DATABASE goes WITH (FORCE)".to_owned()]);
     let began = Instant::now();
-    let gone = ledger
-        .append(&lease, &entries(4, 1, "h3"), true)
-        .unwrap_err();
+    let gone = ledger.append(&lease, &entries(4, 1, "h3")).unwrap_err();
     assert!(matches!(gone, LedgerError::Away { .. }), "{gone}");
     assert!(
         began.elapsed() < Duration::from_secs(12),

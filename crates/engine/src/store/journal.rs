@@ -214,7 +214,7 @@ impl Journal {
                 hash: record.hash.clone(),
                 line: line.trim_end().to_owned(),
             };
-            let appended = held.append(&[entry], durable);
+            let appended = held.append(&[entry]);
             appended.map_err(|e| self.failed(e))?;
         }
         // One write per record: a crash tears the last line at most.
@@ -227,7 +227,7 @@ impl Journal {
         self.len += line.len() as u64;
         self.digest.update(line.as_bytes());
         // Where a ledger has it, it has it durably already, and the file is a copy.
-        self.synced = durable && self.held.is_some();
+        self.synced = self.held.is_some();
         if durable {
             self.sync()?;
         }
@@ -262,11 +262,7 @@ impl Journal {
     /// After this, everything appended survives a power loss, and so does the file's name.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.usable()?;
-        if let Some(held) = &self.held {
-            if !self.synced {
-                held.append(&[], true).map_err(|e| self.failed(e))?;
-                self.synced = true;
-            }
+        if self.held.is_some() {
             return Ok(());
         }
         if !self.synced {

@@ -108,11 +108,10 @@ pub trait Ledger: fmt::Debug + Send + Sync {
     /// Keeps a lease no longer and does not leave it: it runs out, and whoever looks after abandoned runs finds it.
     fn abandon(&self, lease: &Lease);
 
-    /// Appends lines, all or none; none: makes what was appended before last. What is `durable` outlives the ledger's machine when
-    /// this returns, and so does everything before it; what is not outlives this process.
+    /// Appends lines, all or none. They outlive the ledger's machine when this returns.
     ///
     /// Errors: [`LedgerError::Lost`] where the lease is over, or the run's last line is not the one before the first of these.
-    fn append(&self, lease: &Lease, entries: &[Entry], durable: bool) -> Result<(), LedgerError>;
+    fn append(&self, lease: &Lease, entries: &[Entry]) -> Result<(), LedgerError>;
 
     /// Keeps bytes of a run under a name; what stands there already stays.
     fn keep(&self, run: &str, name: &str, bytes: &[u8]) -> Result<(), LedgerError>;
@@ -174,8 +173,8 @@ impl Holding {
     }
 
     /// As [`Ledger::append`].
-    pub fn append(&self, entries: &[Entry], durable: bool) -> Result<(), LedgerError> {
-        self.ledger.append(&self.lease, entries, durable)
+    pub fn append(&self, entries: &[Entry]) -> Result<(), LedgerError> {
+        self.ledger.append(&self.lease, entries)
     }
 
     /// It is not left, so that whoever looks after abandoned runs finds it.

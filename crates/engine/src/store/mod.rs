@@ -66,4 +66,4 @@ pub use snapshot::{SnapshotRef, Snapshots};
 pub use state::{JournalHead, RunState, STATE_SCHEMA_VERSION, StateFile};
 pub use tail::Tail;
 pub use texts::Texts;
-pub use transfer::{Exported, Imported};
+pub use transfer::{Exported, Imported, begins_exported};

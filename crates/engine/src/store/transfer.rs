@@ -12,6 +12,7 @@ use agentctl_host::files::{Existing, Files, write_atomic_on};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
 /// The form of the file.
@@ -76,6 +77,12 @@ fn snapshot_of(name: &str) -> Option<String> {
 /// The file that this run made for its user and that is kept under this name.
 fn file_of(run_id: &str, name: &str) -> Option<RunFile> {
     RunFile::at(name).filter(|file| file.run() == run_id)
+}
+
+/// Whether this is the first line of an exported run, of whichever form.
+pub fn begins_exported(first: &[u8]) -> bool {
+    let head: Result<Map<String, Value>, _> = serde_json::from_slice(first);
+    head.is_ok_and(|head| head.contains_key("agentctl_run"))
 }
 
 fn wrong(path: &Path, line: usize, why: impl std::fmt::Display) -> StoreError {
@@ -281,7 +288,7 @@ impl Project {
         };
         self.put_kept(&given)?;
         if let Some(held) = &held {
-            held.append(&entries, true)?;
+            held.append(&entries)?;
         }
         // The last of all: what has a journal is whole.
         write_atomic_on(self.disk().as_ref(), &paths.journal(), &bytes)?;

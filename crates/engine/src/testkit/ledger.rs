@@ -183,7 +183,7 @@ impl Ledger for MemoryLedger {
         }
     }
 
-    fn append(&self, lease: &Lease, entries: &[Entry], _: bool) -> Result<(), LedgerError> {
+    fn append(&self, lease: &Lease, entries: &[Entry]) -> Result<(), LedgerError> {
         let mut state = self.reached()?;
         let lost = || LedgerError::Lost {
             run: lease.run.clone(),

@@ -6,7 +6,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::{project, session, settings};
 use agentctl_base::counted::counted;
-use agentctl_engine::store::{Imported, Project};
+use agentctl_engine::store::{Imported, Project, begins_exported};
 use agentctl_host::files::{Opened, open_own, read_given_text, write_atomic};
 use clap::Args;
 use serde_json::json;
@@ -15,8 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// How an exported run's file ends.
 const ENDING: &str = "run.jsonl";
-/// A key of the first line, and no line is longer in which it is looked for.
-const EXPORTED: &str = "\"agentctl_run\":";
+/// No first line is longer that is looked at.
 const LONGEST_HEAD: u64 = 64 * 1024;
 /// Longer files are not read.
 const MAX_BYTES: u64 = 1 << 30;
@@ -197,6 +196,5 @@ fn is_exported(file: &Path) -> bool {
     let mut begins = Vec::new();
     let read = file.take(LONGEST_HEAD).read_to_end(&mut begins);
     let first = begins.split(|byte| *byte == b'\n').next();
-    read.is_ok()
-        && first.is_some_and(|line| std::str::from_utf8(line).is_ok_and(|l| l.contains(EXPORTED)))
+    read.is_ok() && first.is_some_and(begins_exported)
 }
