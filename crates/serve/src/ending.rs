@@ -1,12 +1,12 @@
 //! Ending a turn before it is at its end, whichever replica works on it.
 
 use crate::once::broke_off;
-use crate::problem::Problem;
+use crate::problem::{Problem, of_store};
 use crate::runs::Found;
 use crate::server::Server;
-use agentctl_engine::run::{Cause, RunError};
-use agentctl_engine::store::{Ledger, LedgerError, Project, StoreError};
-use agentctl_turns::TurnError;
+use agentctl_engine::run::{Cancel, Cause};
+use agentctl_engine::store::{LedgerError, Project, StoreError};
+use agentctl_turns::{self as turns, TurnReply};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::spawn_blocking;
@@ -41,7 +41,7 @@ pub async fn wait(server: &Server, found: &Found) -> Result<(), Problem> {
         let held: Option<LedgerError> = of_ledger(found, Project::held_by).await?;
         match held {
             None => return Ok(()),
-            Some(held) if Instant::now() >= until => return Err(told(held.into())),
+            Some(held) if Instant::now() >= until => return Err(of_store(&held.into())),
             Some(_) => sleep(AGAIN).await,
         }
     }
@@ -53,21 +53,46 @@ async fn of_ledger<T: Send + 'static>(
 ) -> Result<T, Problem> {
     let (project, run) = (Arc::clone(&found.pack.project), found.run.clone());
     let done = spawn_blocking(move || work(&project, &run)).await;
-    done.map_err(|_| broke_off())?.map_err(told)
+    done.map_err(|_| broke_off())?.map_err(|e| of_store(&e))
 }
 
-fn told(error: StoreError) -> Problem {
-    TurnError::from(RunError::from(error)).into()
+impl Server {
+    /// Carries work of a turn through; what takes longer than a turn may is told to stop at its next step, and the second is true.
+    pub(crate) async fn in_time<T>(
+        &self,
+        cancel: &Cancel,
+        work: impl Future<Output = T>,
+    ) -> (T, bool) {
+        let mut work = std::pin::pin!(work);
+        tokio::select! {
+            done = &mut work => (done, false),
+            () = sleep(self.limits.turn_timeout) => {
+                cancel.request(Cause::Terminate);
+                (work.await, true)
+            }
+        }
+    }
+}
+
+/// Ends a run that nobody works on. What it did stays and is told; None: there is no such run.
+pub async fn stop(server: &Server, found: &Found, why: &str) -> Result<Option<TurnReply>, Problem> {
+    let fresh = Cancel::default();
+    let host = server.host(&found.pack, &fresh);
+    let mut watch = server.watching(&fresh, &found.key);
+    Ok(turns::stop(&host, &found.key, &found.run, why, &mut watch).await?)
 }
 
 /// Ends the turns here that were cancelled at another replica, as long as it is polled.
-pub async fn heed(server: &Server, ledger: &Arc<dyn Ledger>) {
+pub async fn heed(server: &Server) {
+    let Some((_, ledger)) = server.shared() else {
+        return;
+    };
     loop {
         sleep(LOOK).await;
         if server.turns.is_ending() {
             return;
         }
-        let asked = Arc::clone(ledger);
+        let asked = Arc::clone(&ledger);
         // Where it is away, the next write of the turn finds that out, and ends it.
         let Ok(Ok(stops)) = spawn_blocking(move || asked.stops()).await else {
             continue;

@@ -239,11 +239,8 @@ pub async fn cancel(server: &Arc<Server>, ask: &Ask, found: Found) -> Result<Ans
         let told = value!({"run_id": found.run, "status": "running", "message": "it ends at its next step"});
         return Ok(json(StatusCode::ACCEPTED, &told));
     }
-    let fresh = Cancel::default();
-    let host = server.host(&found.pack, &fresh);
-    let mut watch = server.watching(&fresh, &found.key);
     let why = format!("cancelled by the client {}", ask.client.name);
-    let stopped = turns::stop(&host, &found.key, &found.run, &why, &mut watch).await?;
+    let stopped = ending::stop(server, &found, &why).await?;
     let reply = stopped.ok_or_else(|| Problem::not_found("such run, or it is not yours"))?;
     let told = value!({"run_id": reply.run_id, "status": "ended", "outcome": reply.outcome, "done": reply.did});
     Ok(naming(json(StatusCode::OK, &told), &reply))

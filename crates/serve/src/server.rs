@@ -16,7 +16,7 @@ use crate::ui::Ui;
 use agentctl_a2a::CardKey;
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
-use agentctl_engine::run::{Budgets, Cancel, Cause, Effects, Models};
+use agentctl_engine::run::{Budgets, Cancel, Effects, Models};
 use agentctl_engine::store::Project;
 use agentctl_host::key::Key;
 use agentctl_host::reach::Addresses;
@@ -249,14 +249,8 @@ impl Server {
         let mut host = self.host(pack, &cancel);
         host.wait = Duration::ZERO;
         let mut watch = self.watching(&cancel, key);
-        let mut settling = std::pin::pin!(agentctl_turns::settle(&host, key, finish, &mut watch));
-        tokio::select! {
-            done = &mut settling => done,
-            () = tokio::time::sleep(self.limits.turn_timeout) => {
-                cancel.request(Cause::Terminate);
-                settling.await
-            }
-        }
+        let settling = agentctl_turns::settle(&host, key, finish, &mut watch);
+        self.in_time(&cancel, settling).await.0
     }
 
     /// How many turns are under way or wait.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 /// So many looks at runs without a holder come to one at what was removed.
 const LOOKS: u64 = 40;
@@ -21,50 +21,65 @@ const MOST_DOUBLED: u32 = 6;
 
 /// Looks after what other replicas leave and ask for, as long as it is polled.
 pub async fn look_after(server: Arc<Server>) {
-    let project = server
-        .packs
-        .values()
-        .next()
-        .map(|pack| Arc::clone(&pack.project));
-    let Some((project, ledger)) = project.and_then(|project| {
-        let ledger = Arc::clone(project.ledger()?);
-        Some((project, ledger))
-    }) else {
-        return;
-    };
-    tokio::join!(
-        take_up(&server, &project, &ledger),
-        ending::heed(&server, &ledger)
-    );
+    tokio::join!(take_up(&server), ending::heed(&server));
 }
 
-/// How a run that nobody holds any more stood when it was looked at last.
+/// What came of a try to settle a run that nobody holds any more.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Stood {
-    /// It is being settled.
-    Going,
-    /// Nothing more is to be done.
+enum Tried {
+    /// Nothing more is to be done here.
     Done,
     /// A process still has its conversation that does not renew its lease.
-    Hung,
-    /// It could not be settled so many times; it is not tried again before that look.
-    Failed { times: u32, next: u64 },
+    Hangs,
+    Failed,
 }
 
-async fn take_up(server: &Arc<Server>, project: &Arc<Project>, ledger: &Arc<dyn Ledger>) {
+/// What is known of such a run from the looks before.
+enum Known {
+    /// It is being settled, after so many tries that failed.
+    Going {
+        trying: JoinHandle<Tried>,
+        failed: u32,
+    },
+    Hangs,
+    /// It is not tried again before that look.
+    Failed {
+        times: u32,
+        next: u64,
+    },
+}
+
+impl Known {
+    fn is_going(&self) -> bool {
+        matches!(self, Known::Going { .. })
+    }
+
+    /// What could not be settled is tried again after two looks, four and so on.
+    fn failed(times: u32, look: u64) -> Known {
+        let looks = 1_u64.checked_shl(times.min(MOST_DOUBLED)).unwrap_or(1);
+        Known::Failed {
+            times,
+            next: look + looks,
+        }
+    }
+}
+
+async fn take_up(server: &Arc<Server>) {
+    let Some((project, ledger)) = server.shared() else {
+        return;
+    };
     let pause = (ledger.lease() / 2).max(Duration::from_millis(500));
-    let (tells, mut hears) = mpsc::unbounded_channel();
-    let mut stood: HashMap<String, Stood> = HashMap::new();
+    let mut known: HashMap<String, Known> = HashMap::new();
     let mut was_away = false;
     for look in 0.. {
         if look % LOOKS == 0 {
-            sweep(server, project).await;
+            sweep(server, &project).await;
         }
         tokio::time::sleep(pause).await;
         if server.turns.is_ending() {
             return;
         }
-        let asked = Arc::clone(ledger);
+        let asked = Arc::clone(&ledger);
         let Ok(abandoned) = blocking(move || asked.abandoned()).await else {
             continue;
         };
@@ -81,56 +96,53 @@ async fn take_up(server: &Arc<Server>, project: &Arc<Project>, ledger: &Arc<dyn 
             }
         };
         was_away = false;
-        while let Ok((run, now)) = hears.try_recv() {
-            stood.insert(run, now);
-        }
-        stood.retain(|run, now| *now == Stood::Going || abandoned.contains(run));
-        let mut free = {
-            let going = stood.values().filter(|now| **now == Stood::Going);
-            server.limits.turns.saturating_sub(going.count())
-        };
+        hear(&mut known, look).await;
+        known.retain(|run, now| now.is_going() || abandoned.contains(run));
         for run in abandoned {
-            let before = stood.get(&run).copied();
-            let waits = match before {
-                Some(Stood::Going) => true,
-                Some(Stood::Failed { next, .. }) => look < next,
-                Some(Stood::Hung | Stood::Done) | None => false,
-            };
-            if waits || free == 0 {
-                continue;
+            // As many at once as turns are.
+            if known.values().filter(|now| now.is_going()).count() >= server.limits.turns {
+                break;
             }
-            free -= 1;
-            let times = match before {
-                Some(Stood::Failed { times, .. }) => times,
-                _ => 0,
+            let (hangs, failed) = match known.get(&run) {
+                Some(Known::Going { .. }) => continue,
+                Some(Known::Failed { next, .. }) if look < *next => continue,
+                Some(Known::Failed { times, .. }) => (false, *times),
+                Some(Known::Hangs) => (true, 0),
+                None => (false, 0),
             };
-            stood.insert(run.clone(), Stood::Going);
-            let (server, ledger, tells) = (Arc::clone(server), Arc::clone(ledger), tells.clone());
             // On its own, so that the next look does not wait for it and the end of the server does.
-            tokio::spawn(async move {
-                let is_hung = before == Some(Stood::Hung);
-                let now = match server.place(Priority::Low).await {
-                    Ok(_place) => server.take_over(&ledger, &run, is_hung).await,
-                    // Too many wait: it is for the next look, here or elsewhere.
-                    Err(_) => Stood::Done,
-                };
-                let now = match now {
-                    Stood::Failed { .. } => failed(times + 1, look),
-                    now => now,
-                };
-                // Who heard it has gone.
-                let _ = tells.send((run, now));
-            });
+            let trying = tokio::spawn(settled(
+                Arc::clone(server),
+                Arc::clone(&ledger),
+                run.clone(),
+                hangs,
+            ));
+            known.insert(run, Known::Going { trying, failed });
         }
     }
 }
 
-/// What could not be settled is tried again after one look, two, four and so on.
-fn failed(times: u32, look: u64) -> Stood {
-    let looks = 1_u64.checked_shl(times.min(MOST_DOUBLED)).unwrap_or(1);
-    Stood::Failed {
-        times,
-        next: look + looks,
+/// Takes up what came of the tries that are at their end.
+async fn hear(known: &mut HashMap<String, Known>, look: u64) {
+    let is_over = |now: &Known| matches!(now, Known::Going { trying, .. } if trying.is_finished());
+    let over: Vec<(String, Known)> = known.extract_if(|_, now| is_over(now)).collect();
+    for (run, now) in over {
+        let Known::Going { trying, failed } = now else {
+            continue;
+        };
+        match trying.await {
+            Ok(Tried::Done) => {}
+            Ok(Tried::Hangs) => drop(known.insert(run, Known::Hangs)),
+            Ok(Tried::Failed) | Err(_) => drop(known.insert(run, Known::failed(failed + 1, look))),
+        }
+    }
+}
+
+async fn settled(server: Arc<Server>, ledger: Arc<dyn Ledger>, run: String, hangs: bool) -> Tried {
+    match server.place(Priority::Low).await {
+        Ok(_place) => server.take_over(&ledger, &run, hangs).await,
+        // Too many wait: it is for the next look, here or elsewhere.
+        Err(_) => Tried::Done,
     }
 }
 
@@ -157,20 +169,26 @@ async fn sweep(server: &Server, project: &Arc<Project>) {
 }
 
 impl Server {
+    /// The project of all packs, and where its journals are shared; None: they are not.
+    pub(crate) fn shared(&self) -> Option<(Arc<Project>, Arc<dyn Ledger>)> {
+        let project = &self.packs.values().next()?.project;
+        Some((Arc::clone(project), Arc::clone(project.ledger()?)))
+    }
+
     /// Settles the turn of a run that nobody holds any more; where somebody still had its conversation at the last look (`hung`), it is
     /// taken from there.
-    async fn take_over(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, run: &str, hung: bool) -> Stood {
+    async fn take_over(self: &Arc<Self>, ledger: &Arc<dyn Ledger>, run: &str, hung: bool) -> Tried {
         let of = match self.sessions.of_run(run).await {
             // Another's.
-            Ok(Some(key)) if is_handed_out(&key.tenant) => return Stood::Done,
+            Ok(Some(key)) if is_handed_out(&key.tenant) => return Tried::Done,
             Ok(Some(key)) => match self.packs.get(&key.pack) {
                 Some(pack) => Some((key, Arc::clone(pack))),
                 // Another server's.
-                None => return Stood::Done,
+                None => return Tried::Done,
             },
             Ok(None) => None,
             // Where the conversations are cannot be reached: this is the next look's.
-            Err(_) => return Stood::Done,
+            Err(_) => return Tried::Done,
         };
         let of = match of {
             Some((key, pack)) => match self.sessions.load(&key).await {
@@ -179,7 +197,7 @@ impl Server {
                     // Its turn is over, and the conversation may be in the next one: nobody is cut off from that.
                     is_open.then_some((key, pack))
                 }
-                Err(_) => return Stood::Done,
+                Err(_) => return Tried::Done,
             },
             None => None,
         };
@@ -192,11 +210,11 @@ impl Server {
             None => None,
         };
         match done {
-            Some(Settled::UnderWay) => return Stood::Hung,
+            Some(Settled::UnderWay) => return Tried::Hangs,
             Some(done) => {
                 self.tell(told(run, &done));
                 if matches!(done, Settled::Failed(_)) {
-                    return failed(0, 0);
+                    return Tried::Failed;
                 }
             }
             // A turn that had its end already, or a run of a command: there is nothing to settle, and it is free.
@@ -208,7 +226,7 @@ impl Server {
                 let _ = freed.await;
             }
         }
-        Stood::Done
+        Tried::Done
     }
 
     /// Settles the open turn of a conversation; None: it has none.

@@ -330,19 +330,8 @@ impl Server {
         watch: &mut Watch,
     ) -> Result<TurnReply, Problem> {
         let host = self.host(pack, cancel);
-        let mut late = false;
-        let taken = {
-            let turn = turns::turn(&host, key, submit, watch);
-            let mut turn = std::pin::pin!(turn);
-            tokio::select! {
-                reply = &mut turn => reply,
-                () = tokio::time::sleep(self.limits.turn_timeout) => {
-                    late = true;
-                    cancel.request(Cause::Terminate);
-                    turn.await
-                }
-            }
-        };
+        let turn = turns::turn(&host, key, submit, watch);
+        let (taken, late) = self.in_time(cancel, turn).await;
         let reply = taken.map_err(|error| {
             let problem = Problem::from(error);
             match &watch.run {

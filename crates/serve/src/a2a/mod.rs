@@ -26,8 +26,6 @@ use crate::problem::Problem;
 use crate::runs::{self, Found};
 use crate::server::{ServedPack, Server};
 use agentctl_a2a::{CARD_PATH, Fault, Kind, VERSION, VERSION_HEADER, v0_3};
-use agentctl_engine::run::Cancel;
-use agentctl_turns as turns;
 use hyper::Method;
 use hyper::body::Incoming;
 use hyper::header::HeaderMap;
@@ -274,12 +272,8 @@ async fn end(server: &Arc<Server>, ask: &Ask, found: &Found) -> Result<(), Refus
         }
         // It had just come to wait for somebody.
     }
-    let fresh = Cancel::default();
-    let host = server.host(&found.pack, &fresh);
-    let mut watch = server.watching(&fresh, &found.key);
     let why = format!("cancelled by the client {}", ask.client.name);
-    let stopped = turns::stop(&host, &found.key, &found.run, &why, &mut watch).await;
-    stopped.map(drop).map_err(|e| Problem::from(e).into())
+    Ok(ending::stop(server, found, &why).await.map(drop)?)
 }
 
 /// A task whose events are asked for; one at its end has no more of them.

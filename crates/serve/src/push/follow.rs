@@ -4,12 +4,10 @@
 use super::{Form, Outbox, Target, send};
 use crate::a2a::{Feed, Standing, answer_of};
 use crate::following::Following;
-use crate::problem::Problem;
+use crate::problem::{Problem, of_store};
 use crate::runs::Found;
 use crate::server::Server;
-use agentctl_engine::run::RunError;
 use agentctl_sessions::Push;
-use agentctl_turns::TurnError;
 use hyper::StatusCode;
 use serde::Serialize;
 use serde_json::json;
@@ -65,19 +63,12 @@ impl Follower {
 
     pub async fn follow(mut self) {
         let mut said = String::new();
-        while let Over::Away(why) = self.follow_on().await {
+        while let Err(Over::Away(why)) = self.tell_all().await {
             if said != why {
                 self.note("waits", &why);
                 said = why;
             }
             tokio::time::sleep(QUIET).await;
-        }
-    }
-
-    async fn follow_on(&mut self) -> Over {
-        match self.tell_all().await {
-            Ok(()) => Over::Done,
-            Err(over) => over,
         }
     }
 
@@ -96,7 +87,7 @@ impl Follower {
                     self.tell(&[event], record.seq, false).await?;
                 }
             }
-            read.map_err(|error| self.broken(&TurnError::from(RunError::from(error)).into()))?;
+            read.map_err(|error| self.broken(&of_store(&error)))?;
             if self.standing(&mut feed).await? {
                 continue;
             }

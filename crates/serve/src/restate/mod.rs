@@ -8,6 +8,7 @@ mod steps;
 mod turns;
 
 use crate::clients::{Client, May};
+use crate::ending;
 use crate::problem::Problem;
 use crate::server::Server;
 use orders::{Kind, answer, start};
@@ -76,6 +77,8 @@ impl Worker {
             let keyed = endpoint.identity_key(key);
             endpoint = keyed.map_err(|error| NotAKey(error.to_string()))?;
         }
+        let heeds = Arc::clone(&server);
+        let heeding = tokio::spawn(async move { ending::heed(&heeds).await });
         let leave = async {
             stop.await;
             server.turns.end();
@@ -84,6 +87,7 @@ impl Worker {
             .serve_with_cancel(listener, leave)
             .await;
         server.turns.finish(server.limits.drain).await;
+        heeding.abort();
         Ok(())
     }
 

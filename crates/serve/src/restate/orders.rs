@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_key_names_one_conversation() {
-        let of = |kind, name| {
+        let of = |kind, name: &str| {
             let parts = parts(kind, name);
             parts
                 .map(|(user, conversation, pack)| format!("{pack}|{user}|{conversation}"))
@@ -171,14 +171,8 @@ mod tests {
         assert_eq!(of(Kind::Session, "desk:c"), some("desk||c"));
         assert_eq!(of(Kind::Session, "desk:ann:c:d"), some("desk|ann|c:d"));
         assert_eq!(of(Kind::Run, "desk:c:d"), some("desk||run:c:d"));
-        for wrong in [
-            "desk",
-            "desk:",
-            "desk::c",
-            "desk: ",
-            "desk:ann:",
-            &format!("desk:{}", "c".repeat(2000)),
-        ] {
+        let long = format!("desk:{}", "c".repeat(2000));
+        for wrong in ["desk", "desk:", "desk::c", "desk: ", "desk:ann:", &long] {
             assert_eq!(of(Kind::Session, wrong), None, "{wrong}");
         }
         assert_eq!(of(Kind::Run, "desk:"), None);

@@ -2,8 +2,10 @@
 //! found again by the order's id, which the journal and the conversation have, and gone on with.
 
 use super::steps::Gate;
+use crate::ending;
 use crate::places::Priority;
 use crate::problem::Problem;
+use crate::runs::Found;
 use crate::server::{ServedPack, Server};
 use crate::turning::{CutOff, ended_well};
 use agentctl_base::question::Outcome;
@@ -54,19 +56,8 @@ pub async fn take(order: Order, gate: Gate, cancel: &Cancel) -> Result<Value, Pr
     let _under_way = server.under_way(cancel).ok_or_else(left_open)?;
     let host = server.host(&order.pack, cancel);
     let mut watch = server.watching(cancel, &order.key).gated(gate);
-    let mut late = false;
-    let taken = {
-        let work = order.carry_out(&host, &mut watch);
-        let mut work = std::pin::pin!(work);
-        tokio::select! {
-            done = &mut work => done,
-            () = tokio::time::sleep(server.limits.turn_timeout) => {
-                late = true;
-                cancel.request(Cause::Terminate);
-                work.await
-            }
-        }
-    };
+    let work = order.carry_out(&host, &mut watch);
+    let (taken, late) = server.in_time(cancel, work).await;
     let reply = taken?;
     if reply.outcome != Outcome::Interrupted {
         return told(&ended_well(reply)?);
@@ -233,24 +224,23 @@ impl Order {
     }
 }
 
-/// Ends what is open in a conversation: at its next step where it is under way here, else as soon as nobody works on it any more.
+/// Ends what is open in a conversation: at its next step where somebody works on it, here or elsewhere, else at once.
 pub async fn cancel(
     server: &Arc<Server>,
     pack: &Arc<ServedPack>,
     key: &SessionKey,
 ) -> Result<Value, Problem> {
     let run = server.sessions.load(key).await?.open_run;
-    let run = run.ok_or_else(nothing_open)?;
-    if let Some(live) = server.live.cancel(&run) {
-        live.request(Cause::Interrupt);
+    let found = Found {
+        run: run.ok_or_else(nothing_open)?,
+        key: key.clone(),
+        pack: Arc::clone(pack),
+    };
+    if ending::ask(server, &found).await? {
         return Ok(
-            json!({"run_id": run, "status": "running", "message": "it ends at its next step"}),
+            json!({"run_id": found.run, "status": "running", "message": "it ends at its next step"}),
         );
     }
-    let fresh = Cancel::default();
-    let host = server.host(pack, &fresh);
-    let mut watch = server.watching(&fresh, key);
-    let why = "cancelled through Restate";
-    let stopped = turns::stop(&host, key, &run, why, &mut watch).await?;
+    let stopped = ending::stop(server, &found, "cancelled through Restate").await?;
     told(&stopped.ok_or_else(nothing_open)?)
 }

@@ -80,11 +80,10 @@ pub(super) fn export(root: &Path, args: &ExportArgs, out: &Output) -> Result<Exi
     let set: BTreeMap<String, String> = args.set.iter().cloned().collect();
     let exported = workflows(&pack, &set).map_err(|e| CliError::usage(e.to_string()))?;
     let mut by_type = BTreeMap::new();
-    for (credential_type, account) in args.credential.iter().cloned() {
-        let named = credential_type.clone();
-        if by_type.insert(credential_type, account).is_some() {
+    for (kind, account) in &args.credential {
+        if by_type.insert(kind.clone(), account.clone()).is_some() {
             return Err(
-                CliError::usage(format!("--credential names two of the type {named}")).hint(
+                CliError::usage(format!("--credential names two of the type {kind}")).hint(
                     "one of a type is for all nodes that ask for it; another one is chosen in n8n",
                 ),
             );
