@@ -239,6 +239,19 @@ class Replicas(unittest.TestCase):
             self.assertEqual(replies, [f"You said: {word}" for word in words])
         self.whole()
 
+    def test_requests_of_a_client_are_counted_at_both(self):
+        settings = MODELS.format(port=self.mind.server_port) + SETTINGS.format(lease=LEASE)
+        settings = settings.replace("per_minute = 1000000", "per_minute = 6")
+        three, four = (self.house.replica(name, settings=settings) for name in ("three", "four"))
+        asked = [send(server, "/runs") for server in (three, four) * 4]
+        self.assertEqual([status for status, _, _ in asked[:6]], [200] * 6)
+        for status, headers, _ in asked[6:]:
+            self.assertEqual(status, 429)
+            self.assertTrue(1 <= int(headers["retry-after"]) <= 10, headers["retry-after"])
+        # Where they cannot be counted, nobody is let in.
+        self.house.way("three").cut()
+        self.assertEqual(send(three, "/runs")[0], 503)
+
     def test_a_turn_is_cancelled_at_the_other(self):
         self.mind.slow = 8
         going, run, session = self.begun(self.one, "slow cancel", "x")

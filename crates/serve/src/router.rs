@@ -338,8 +338,15 @@ impl Server {
             .hint("`origins` of the client names the pages that may call"));
         }
         self.seat(guest).await?;
-        let now = self.started.elapsed();
-        let Err(seconds) = client.rate.take(now) else {
+        // What this server sees is too much by itself, or together with what others on the same store see.
+        let spent = match client.rate.take(self.started.elapsed()) {
+            Ok(()) => {
+                let most = client.rate.per_minute();
+                self.sessions.spend(client.settings(), most).await?
+            }
+            Err(seconds) => Err(seconds),
+        };
+        let Err(seconds) = spent else {
             return Ok(client);
         };
         // Who goes on asking all the same takes no more of the others' time than this.

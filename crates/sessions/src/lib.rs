@@ -17,6 +17,7 @@ pub mod n8n_history;
 pub mod postgres;
 mod pushes;
 mod queries;
+mod rates;
 mod requests;
 mod runs;
 mod schema;
@@ -149,4 +150,12 @@ pub trait Sessions: Pushes + Send + Sync {
 
     /// Forgets a claimed request for which nothing was done.
     fn unclaim<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), SessionError>>;
+
+    /// Takes one of the requests that a client may make in a minute, counted over all servers that share the store. Inner error: in so many
+    /// seconds there is one again. A store on one machine counts nothing: its one server does that for itself.
+    fn spend<'a>(
+        &'a self,
+        client: &'a str,
+        per_minute: u32,
+    ) -> BoxFuture<'a, Result<Result<(), u64>, SessionError>>;
 }

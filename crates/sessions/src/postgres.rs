@@ -1,6 +1,7 @@
 //! Sessions in a Postgres, whose address the user gives by a variable of the environment.
 
 use crate::queries::Store;
+use crate::rates;
 use crate::schema::Schema;
 use crate::waiting::{self, Held, Turn};
 use crate::{
@@ -41,6 +42,8 @@ impl PostgresSessions {
             synced: None,
         };
         store.migrate(schema).await?;
+        let counted = (rates::MIGRATED, &rates::migrations());
+        store.bring(counted, schema).await?;
         Ok(PostgresSessions { store, options })
     }
 
@@ -92,6 +95,15 @@ impl PostgresSessions {
         .await
         .map_err(|e| self.store.unreachable(e))?;
         Ok(ended.contains(&true))
+    }
+
+    async fn take_one(
+        &self,
+        client: &str,
+        per_minute: u32,
+    ) -> Result<Result<(), u64>, SessionError> {
+        let spent = rates::spend(&self.store.pool, client, per_minute).await;
+        spent.map_err(|e| self.store.unreachable(e))
     }
 
     async fn held(

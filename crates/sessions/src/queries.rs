@@ -79,15 +79,19 @@ where
 {
     /// Makes the tables that are missing. Errors: [`SessionError::Older`], [`SessionError::Newer`], [`SessionError::NotOurs`].
     pub async fn migrate(&self, schema: Schema) -> Result<(), SessionError> {
+        self.bring((MIGRATED, &migrations()), schema).await
+    }
+
+    /// Makes the tables of `migrator`, whose migrations are noted in `table`, as far as they are missing.
+    pub async fn bring(
+        &self,
+        (table, migrator): (&str, &Migrator),
+        schema: Schema,
+    ) -> Result<(), SessionError> {
         let mut connection = self.pool.acquire().await.map_err(|e| self.unreachable(e))?;
         let unreachable = |e| self.unreachable(e);
-        bring(
-            (MIGRATED, &migrations()),
-            &mut *connection,
-            schema,
-            (&self.place, &unreachable),
-        )
-        .await
+        let place = (self.place.as_str(), &unreachable as _);
+        bring((table, migrator), &mut *connection, schema, place).await
     }
 
     pub async fn load(&self, key: &SessionKey) -> Result<Session, SessionError> {
@@ -544,7 +548,7 @@ fn expect(expected: i64, found: i64) -> Result<(), SessionError> {
     }
 }
 
-/// The trait by a store's queries and its own way to take a turn.
+/// The trait by a store's queries and its own ways to take a turn and to count requests.
 macro_rules! sessions_by_queries {
     ($store:ty) => {
         impl Sessions for $store {
@@ -561,6 +565,14 @@ macro_rules! sessions_by_queries {
                 key: &'a SessionKey,
             ) -> BoxFuture<'a, Result<bool, SessionError>> {
                 Box::pin(self.end_holder(key))
+            }
+
+            fn spend<'a>(
+                &'a self,
+                client: &'a str,
+                per_minute: u32,
+            ) -> BoxFuture<'a, Result<Result<(), u64>, SessionError>> {
+                Box::pin(self.take_one(client, per_minute))
             }
 
             fn load<'a>(

@@ -90,6 +90,10 @@ impl SqliteSessions {
         Ok(false)
     }
 
+    async fn take_one(&self, _: &str, _: u32) -> Result<Result<(), u64>, SessionError> {
+        Ok(Ok(()))
+    }
+
     async fn take(&self, key: &SessionKey, wait: Duration) -> Result<Turn, SessionError> {
         let id = key.id();
         let turn = lock_file(&self.locks.join(format!("{id}.lock")))?;

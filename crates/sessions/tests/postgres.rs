@@ -56,6 +56,39 @@ async fn two_that_open_it_first_at_once_make_the_tables_once() {
     opening.join_all().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_are_counted_over_all_who_share_a_database() {
+    let url = database("rates").await;
+    let one = PostgresSessions::open(&url).await.unwrap();
+    let two = Arc::new(PostgresSessions::open(&url).await.unwrap());
+    for _ in 0..2 {
+        assert_eq!(one.spend("desk", 4).await.unwrap(), Ok(()));
+        assert_eq!(two.spend("desk", 4).await.unwrap(), Ok(()));
+    }
+    // A quarter of a minute for each.
+    for store in [&one, &*two] {
+        let seconds = store.spend("desk", 4).await.unwrap().unwrap_err();
+        assert!((1..=15).contains(&seconds), "{seconds}");
+    }
+    assert_eq!(one.spend("other", 4).await.unwrap(), Ok(()));
+    // What is asked for at once is counted one by one.
+    let mut asked = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        let two = Arc::clone(&two);
+        asked.spawn(async move { two.spend("crowd", 10).await.unwrap() });
+    }
+    let told = asked.join_all().await;
+    assert_eq!(told.iter().filter(|told| told.is_ok()).count(), 10);
+    // A minute later there is a minute's worth again.
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let later = "UPDATE agentctl_rates SET full_at = full_at - interval '1 minute'";
+    sqlx::query(later).execute(&mut connection).await.unwrap();
+    for _ in 0..4 {
+        assert_eq!(one.spend("desk", 4).await.unwrap(), Ok(()));
+    }
+    assert!(two.spend("desk", 4).await.unwrap().is_err());
+}
+
 #[tokio::test]
 async fn a_newer_store_is_refused_by_its_number() {
     let url = database("newer").await;

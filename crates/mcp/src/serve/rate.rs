@@ -27,6 +27,10 @@ impl Rate {
         }
     }
 
+    pub fn per_minute(&self) -> u32 {
+        self.per_minute
+    }
+
     /// Takes one. Error: in so many seconds there is one again. `now`: since any fixed moment.
     pub fn take(&self, now: Duration) -> Result<(), u64> {
         let most = f64::from(self.per_minute);
