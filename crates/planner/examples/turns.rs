@@ -2,7 +2,7 @@
 //! with a line. In: `{message, workflow, undo, redo}`; out: `{case, workflow, reply, errors}` (`workflow` is null where nothing changes).
 //! `tests/copilot/score --planner` plays its conversations so.
 
-#![allow(clippy::disallowed_methods)] // its reader waits for each line
+#![expect(clippy::disallowed_methods, reason = "its reader waits for each line")]
 
 use agentctl_n8n::Workflow;
 use agentctl_n8n::catalog::Catalog;

@@ -11,6 +11,7 @@ mod part;
 mod unsound;
 
 use crate::chart::{Chart, Item, What, chart};
+use crate::clause::clauses;
 use crate::compile::{Compiled, Made};
 use crate::cover::{self, Unused};
 use crate::lex::{Class, Lexicon};
@@ -188,9 +189,10 @@ pub(crate) fn account_but(
     let evidence = Evidence::of(workflows, request, by_hand(&chart));
     let unused = cover::unused(request, workflows);
     let times = spans(request, language);
-    let context = part::background(request, &chart, &times);
-    let event = part::event(&chart, &times);
-    let names = part::names(&chart, &times);
+    let clauses = clauses(&chart, &times);
+    let context = part::background(request, &chart, &times, &clauses);
+    let event = part::event(&chart, &clauses);
+    let names = part::names(&clauses);
     let local = local::Local::of(request, workflows, but);
     let mut words = Vec::new();
     for (i, item) in chart.items.iter().enumerate() {

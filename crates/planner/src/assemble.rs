@@ -5,6 +5,7 @@ mod act;
 mod agent;
 mod approval;
 mod called;
+mod carry;
 mod condition;
 mod content;
 mod data;
@@ -291,6 +292,11 @@ impl<'a> Reading<'a> {
             let first = fits.next()?;
             fits.all(|s| s.key == first.key).then_some(first)
         })
+    }
+
+    /// Where mail comes in: the mail service that was named, else any mailbox.
+    fn mailbox(&self) -> Option<&'static ServiceEntry> {
+        self.latest("mail").or_else(|| service("imap"))
     }
 }
 

@@ -90,6 +90,13 @@ pub enum Trigger {
     Error,
 }
 
+impl Trigger {
+    /// A rhythm or a person starts the workflow: no record is at hand behind it.
+    pub fn brings_nothing(&self) -> bool {
+        matches!(self, Trigger::Schedule { .. } | Trigger::Manual)
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WebhookAuth {

@@ -2,7 +2,7 @@
 
 use super::{Fate, Word};
 use crate::chart::{Chart, Item};
-use crate::clause::{Intro, Phrase, clauses, is_backdrop, preface};
+use crate::clause::{Clause, Intro, Phrase, is_backdrop, preface};
 use crate::lex::Class;
 use crate::spot::Kind;
 use crate::time::TimeSpan;
@@ -117,6 +117,7 @@ pub(super) fn background(
     request: &str,
     chart: &Chart,
     times: &[TimeSpan],
+    clauses: &[Clause],
 ) -> HashMap<usize, String> {
     let preface = preface(request, chart, times);
     let items = chart.items.iter().enumerate();
@@ -139,12 +140,11 @@ pub(super) fn background(
         }
         start = end + 1;
     }
-    let all = clauses(chart, times);
     let later = |from: usize| {
-        let mut after = all.iter().filter(|c| c.from > from);
+        let mut after = clauses.iter().filter(|c| c.from > from);
         after.any(|c| c.intro == Intro::When || !c.times.is_empty())
     };
-    for clause in all.iter().filter(|c| is_backdrop(chart, &all, c)) {
+    for clause in clauses.iter().filter(|c| is_backdrop(chart, clauses, c)) {
         if later(clause.from) {
             let why = "tells how things are";
             found.extend((clause.from..clause.to).map(|i| (i, why.to_owned())));
@@ -200,16 +200,14 @@ impl Event {
 }
 
 /// The words that are names of things ("in list Done"), where their clauses use them so.
-pub(super) fn names(chart: &Chart, times: &[TimeSpan]) -> HashSet<usize> {
-    let clauses = clauses(chart, times);
+pub(super) fn names(clauses: &[Clause]) -> HashSet<usize> {
     let phrases = clauses.iter().flat_map(|c| c.phrases());
     phrases.flat_map(|p| &p.names).copied().collect()
 }
 
 /// Reads the clauses that tell when the workflow starts: "when a card is moved …".
-pub(super) fn event(chart: &Chart, times: &[TimeSpan]) -> Event {
+pub(super) fn event(chart: &Chart, clauses: &[Clause]) -> Event {
     let mut event = Event::default();
-    let clauses = clauses(chart, times);
     // "each new item": what is new is what came.
     let fresh = |p: &&Phrase| {
         let new = |at: &usize| {

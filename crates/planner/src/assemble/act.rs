@@ -1,7 +1,6 @@
 //! One clause as steps: its frame says what is done, its phrases say to what.
 
 use super::{Reading, arg, field, on};
-use crate::chart::Item;
 use crate::clause::{Clause, Intro, Phrase, is_backdrop};
 use crate::lex::Class;
 use crate::lexicon::ServiceEntry;
@@ -225,12 +224,9 @@ impl Reading<'_> {
         if quoted && clause.phrases().next().is_some() && self.talks() {
             return vec!["REPLY"];
         }
-        let first = self.steps == 0
-            && !clause.arrow
-            && matches!(
-                self.plan.triggers.first(),
-                Some(Trigger::Schedule { .. } | Trigger::Manual)
-            );
+        let starter = self.plan.triggers.first();
+        let blind = starter.is_some_and(Trigger::brings_nothing);
+        let first = self.steps == 0 && !clause.arrow && blind;
         let at = self.clauses.iter().position(|c| c.from == clause.from);
         let source = at.is_some_and(|i| self.labelled_as(i, "source"));
         let leads = at.is_some_and(|i| self.clause_at(i + 1).arrow);
@@ -259,7 +255,8 @@ impl Reading<'_> {
                 let new = p.states.iter().any(|s| self.is_fresh(*s));
                 one && new && self.kind(p) == "record" && p.prep.is_empty()
             };
-            let added = self.plan.triggers.iter().any(brings) && clause.phrases().any(added);
+            let added = !self.plan.triggers.iter().all(Trigger::brings_nothing)
+                && clause.phrases().any(added);
             let fetched = !added && !clause.arrow && clause.phrases().any(|p| taken(p) || state(p));
             return if fetched { vec!["GET"] } else { vec!["STORE"] };
         }
@@ -352,6 +349,7 @@ impl Reading<'_> {
             "PUBLISH" => self.on_service(i, clause, frame, Verb::Publish),
             "REPLY" | "ANSWER" => self.answer(i, clause, frame),
             "EXPORT" | "ARCHIVE" if self.exports(clause) => self.exported(i, clause),
+            "EXPORT" if let Some(at) = self.taken_out(clause) => self.take_out(i, clause, at),
             "STORE" | "WRITE" if self.fills_column(clause) => {
                 self.on_service(i, clause, frame, Verb::Update)
             }
@@ -427,22 +425,6 @@ impl Reading<'_> {
 
     /// A row, a record, a file put somewhere.
     pub(super) fn store(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
-        if frame == "EXPORT"
-            && let Some(at) = self.taken_out(clause)
-        {
-            // "all contacts from HubSpot": what is taken stands before where it is taken from.
-            let source = Clause {
-                before: Vec::new(),
-                after: crate::cut::before(&clause.after, at + 1).to_vec(),
-                verb: None,
-                ..clause.clone()
-            };
-            let mut rest = clause.clone();
-            rest.after.remove(at);
-            let mut steps = self.fetch(i, &source, "GET");
-            steps.extend(self.store(i, &rest, "STORE"));
-            return steps;
-        }
         let Some(service) = self.acts_on(clause, frame) else {
             return Vec::new();
         };
@@ -536,94 +518,6 @@ impl Reading<'_> {
         vec![step]
     }
 
-    /// The service whose files go to another one.
-    fn moved_from(&self, clause: &Clause) -> Option<&'static ServiceEntry> {
-        let files = |s: &&'static ServiceEntry| s.is("files") && !s.actions.is_empty();
-        let to = |p: &&Phrase| matches!(p.prep.as_str(), "to" | "into" | "onto" | "in" | "on");
-        let target = clause
-            .after
-            .iter()
-            .filter(to)
-            .find_map(|p| p.service.filter(files))?;
-        let from = clause.phrases().filter(|p| p.prep == "from");
-        let from = from.filter_map(|p| p.service).find(files);
-        let before = crate::cut::before(&self.chart.items, clause.from);
-        let named = || before.iter().rev().filter_map(Item::service).find(files);
-        let source = from.or_else(named)?;
-        (source.key != target.key).then_some(source)
-    }
-
-    /// "get new answers into Airtable", "turn mails into Todoist tasks": where the phrase stands that says what is made of what another
-    /// service has.
-    fn carried(&self, clause: &Clause) -> Option<usize> {
-        let into = |p: &Phrase| matches!(p.prep.as_str(), "into" | "to" | "onto");
-        let acts = |p: &Phrase| {
-            p.service
-                .is_some_and(|s| !s.actions.is_empty() && !s.speaks() && !s.is("llm"))
-        };
-        let at = clause.after.iter().position(|p| into(p) && acts(p))?;
-        let to = clause.after.get(at)?.service?;
-        let taken = crate::cut::before(&clause.after, at);
-        let other = |p: &Phrase| p.service.is_some_and(|s| s.key != to.key && !s.is("llm"));
-        let came = || self.trigger_service().is_some_and(|s| s.key != to.key);
-        let thing = |p: &Phrase| matches!(self.kind(p), "record" | "message" | "event" | "person");
-        let own = taken.iter().any(thing) && came();
-        (taken.iter().any(other) || own).then_some(at)
-    }
-
-    /// What is taken from one service, where it did not start the workflow, and made in another.
-    fn carry(&mut self, i: usize, clause: &Clause, at: usize) -> Vec<Step> {
-        let part = |after: &[Phrase]| Clause {
-            before: Vec::new(),
-            after: after.to_vec(),
-            ..clause.clone()
-        };
-        let taken = part(crate::cut::before(&clause.after, at));
-        let made = part(crate::cut::from(&clause.after, at));
-        let came = self.trigger_service();
-        let read = taken
-            .after
-            .iter()
-            .filter_map(|p| p.service)
-            .any(|s| came.is_none_or(|c| c.key != s.key));
-        let mut steps = match read {
-            true => self.fetch(i, &taken, "GET"),
-            false => Vec::new(),
-        };
-        steps.extend(self.create(i, &made, "CREATE"));
-        steps
-    }
-
-    /// "export the Postgres table orders to Dropbox": the phrase of what is taken out of one service for another.
-    fn taken_out(&self, clause: &Clause) -> Option<usize> {
-        let acts = |p: &Phrase| {
-            p.service
-                .is_some_and(|s| !s.actions.is_empty() && !s.is("llm"))
-        };
-        let first = clause.after.iter().position(&acts)?;
-        let source = clause.after.get(first)?;
-        let own = matches!(source.prep.as_str(), "" | "from" | "of");
-        let other =
-            |p: &Phrase| p.service.map(|s| &s.key) != source.service.map(|s| &s.key) && acts(p);
-        (own && clause.after.iter().any(other)).then_some(first)
-    }
-
-    /// Files are stored in another service; what is moved is deleted where it was.
-    fn move_over(
-        &mut self,
-        i: usize,
-        clause: &Clause,
-        frame: &str,
-        source: &'static ServiceEntry,
-    ) -> Vec<Step> {
-        let mut steps = self.store(i, clause, "STORE");
-        if frame == "MOVE" && !steps.is_empty() {
-            let object = Some("file".to_owned());
-            steps.push(self.step("", on(source, Verb::Delete, object, Vec::new())));
-        }
-        steps
-    }
-
     /// "write the result into column 'score' of that row": a column of what was read before.
     fn fills_column(&self, clause: &Clause) -> bool {
         let into = |p: &Phrase| matches!(p.prep.as_str(), "in" | "into" | "to" | "on");
@@ -640,23 +534,6 @@ impl Reading<'_> {
             .iter()
             .any(|s| s.is_any(&["sheet", "db", "base"]));
         column && row && known
-    }
-
-    /// "export all Stripe charges as a CSV": the service is said with what is taken out of it.
-    fn exports(&self, clause: &Clause) -> bool {
-        let acts = |p: &Phrase| p.service.is_some_and(|s| !s.actions.is_empty());
-        let first = clause.phrases().find(|p| acts(p));
-        // "the table in Postgres is exported": what is exported is its subject.
-        let passive = clause.verb.as_ref().is_some_and(|v| v.passive);
-        let subject = passive && clause.before.iter().any(acts);
-        first.is_some_and(|p| subject || matches!(p.prep.as_str(), "" | "from" | "of"))
-            && clause.phrases().filter(|p| acts(p)).count() == 1
-    }
-
-    fn exported(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
-        let mut steps = self.fetch(i, clause, "GET");
-        steps.extend(self.file_for(clause));
-        steps
     }
 
     pub(super) fn create(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
@@ -830,11 +707,6 @@ impl Reading<'_> {
         self.topic.many = true;
         Some(self.simple(clause, on(service, Verb::GetMany, object, args)))
     }
-}
-
-/// Whether a trigger brings something along.
-fn brings(trigger: &Trigger) -> bool {
-    !matches!(trigger, Trigger::Schedule { .. } | Trigger::Manual)
 }
 
 /// Whether nodes of a type run commands.

@@ -1037,14 +1037,14 @@ impl Reading<'_> {
     /// "The Jira bugs that are open should be posted …": what a rhythm or a person brings nothing of is read, and narrowed.
     fn looked_at(&mut self, tree: &mut Tree, i: usize, clause: &Clause, said: &str) -> bool {
         use crate::plan::Trigger;
-        let nothing = |t: &Trigger| matches!(t, Trigger::Schedule { .. } | Trigger::Manual);
         let kept = |p: &crate::clause::Phrase| {
             let acts = |s: &crate::lexicon::ServiceEntry| {
                 !s.actions.is_empty() && !s.speaks() && !s.is("llm")
             };
             p.prep.is_empty() && p.service.is_some_and(acts) && self.kind(p) == "record"
         };
-        let blind = !self.plan.triggers.is_empty() && self.plan.triggers.iter().all(nothing);
+        let blind = !self.plan.triggers.is_empty()
+            && self.plan.triggers.iter().all(Trigger::brings_nothing);
         let first = tree.steps_so_far().next().is_none() && tree.open.is_empty();
         let whole = clause.before.first().is_some_and(kept);
         if !(blind && first && whole) {

@@ -12,9 +12,6 @@ pub(super) const VALUES: Table = Table {
     columns: 2,
 };
 
-/// Words that ask for a number.
-const HOW_MANY: &[&str] = &["how many", "wie viele", "combien de"];
-
 /// A kind of field: its names, and the values by which it is known; none where it is known by its name alone.
 struct Kind {
     names: Vec<&'static str>,
@@ -72,16 +69,6 @@ impl Reading<'_> {
 
     /// "the number of rows", "die Anzahl der Zeilen": how many there are of something is told; what of.
     pub(super) fn counts(&self, clause: &Clause) -> Option<String> {
-        // "how many rows there were".
-        let asked = |w: &[crate::chart::Item]| match w {
-            [how, what] if HOW_MANY.contains(&how.text.as_str()) => {
-                what.noun().is_some_and(|n| n.form == "many")
-            }
-            _ => false,
-        };
-        if let Some([_, what]) = self.items(clause).windows(2).find(|w| asked(w)) {
-            return self.text.get(what.from..what.to).map(str::to_owned);
-        }
         let phrases: Vec<&Phrase> = clause.phrases().collect();
         let several = |p: &Phrase| p.noun(self.chart).is_some_and(|n| n.form == "many");
         let tells = |at: &usize| {

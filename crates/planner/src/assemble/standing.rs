@@ -81,8 +81,7 @@ impl Reading<'_> {
         let brings = |p: &Phrase| p.service.filter(|s| !s.triggers.is_empty() && !s.is("llm"));
         let mailed = || {
             let mail = self.concept(came) == "email" && came.service.is_none();
-            mail.then(|| self.latest("mail").or_else(|| super::service("imap")))
-                .flatten()
+            mail.then(|| self.mailbox()).flatten()
         };
         let next = phrases.get(n + 1).filter(place);
         let service = brings(came)

@@ -443,11 +443,7 @@ impl Reading<'_> {
                 .into_iter()
                 .flat_map(|c| c.after.iter())
                 .find_map(|p| p.service);
-            let mailed = || {
-                mails
-                    .then(|| self.latest("mail").or_else(|| super::service("imap")))
-                    .flatten()
-            };
+            let mailed = || mails.then(|| self.mailbox()).flatten();
             let feed = || {
                 let address = |p: &Phrase| {
                     let url = p.literal(self.chart, Kind::Url);
@@ -695,16 +691,11 @@ impl Reading<'_> {
             .phrases()
             .chain(told.iter().flat_map(Clause::phrases))
         {
-            if phrase.states.iter().any(|s| {
-                self.chart
-                    .item(*s)
-                    .verb()
-                    .is_some_and(|v| v.concept == "tag")
-            }) && let Some(name) = phrase.names.first()
-            {
-                args.push(arg(Role::Label, lit(self.name(*name))));
-            }
-            if self.concept(phrase) == "label"
+            let tagged = phrase.states.iter().any(|s| {
+                let verb = self.chart.item(*s).verb();
+                verb.is_some_and(|v| v.concept == "tag")
+            });
+            if (tagged || self.concept(phrase) == "label")
                 && let Some(name) = phrase.names.first()
             {
                 args.push(arg(Role::Label, lit(self.name(*name))));

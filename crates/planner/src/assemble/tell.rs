@@ -462,8 +462,6 @@ impl Reading<'_> {
                 _ => false,
             })
         };
-        // What brings nobody along.
-        let by_itself = |t: &Trigger| matches!(t, Trigger::Schedule { .. } | Trigger::Manual);
         let phrases: Vec<&Phrase> = clause.phrases().collect();
         let told = |p: &Phrase| {
             matches!(
@@ -476,7 +474,7 @@ impl Reading<'_> {
             // "everybody in the Google Sheet Members": people are kept somewhere.
             let kept = || {
                 let before = n.checked_sub(1).and_then(|b| phrases.get(b));
-                before.filter(|_| self.plan.triggers.iter().all(by_itself))
+                before.filter(|_| self.plan.triggers.iter().all(Trigger::brings_nothing))
             };
             let of = matches!(p.prep.as_str(), "of" | "from")
                 || p.prep == "in" && self.counts(clause).is_some()

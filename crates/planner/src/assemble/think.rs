@@ -59,9 +59,7 @@ impl Reading<'_> {
 
     /// "ask the model whether … If yes, …": a choice between two answers.
     fn asked_whether(&mut self, clause: &Clause) -> Vec<Step> {
-        let named = self.services_of(clause).into_iter().find(|s| s.is("llm"));
-        let provider = named.map(|s| s.key.clone());
-        let provider = provider.or_else(|| self.latest_model());
+        let provider = self.provider(clause);
         let labels = [YES, NO].map(str::to_owned).to_vec();
         self.topic.labels.clone_from(&labels);
         let instructions = self.said(clause);
@@ -146,10 +144,7 @@ impl Reading<'_> {
         if goes_on {
             self.set_used(i + 1, true);
         }
-        let provider = self.services_of(clause).into_iter().find(|s| s.is("llm"));
-        let provider = provider
-            .map(|s| s.key.clone())
-            .or_else(|| self.latest_model());
+        let provider = self.provider(clause);
         let does = Does::Llm {
             task: LlmTask::Extract { fields },
             provider,
@@ -176,12 +171,7 @@ impl Reading<'_> {
     }
 
     pub(super) fn think(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
-        let provider = self
-            .services_of(clause)
-            .into_iter()
-            .find(|s| s.is("llm"))
-            .map(|s| s.key.clone());
-        let provider = provider.or_else(|| self.latest_model());
+        let provider = self.provider(clause);
         let model = provider.is_some() || clause.phrases().any(|p| self.kind(p) == "ai");
         let mut said = self.said(clause);
         let task = match frame {
@@ -240,6 +230,12 @@ impl Reading<'_> {
                 input: None,
             },
         )]
+    }
+
+    /// The model's service that a clause names, else the one that the request names.
+    fn provider(&self, clause: &Clause) -> Option<String> {
+        let named = self.services_of(clause).into_iter().find(|s| s.is("llm"));
+        named.map(|s| s.key.clone()).or_else(|| self.latest_model())
     }
 
     /// The model's service that was named last, where only one is named.

@@ -24,8 +24,7 @@ impl Reading<'_> {
 
     /// Whether no record is at hand at the start: behind a rhythm or a person.
     fn starts_blind(&self) -> bool {
-        let nothing = |t: &Trigger| matches!(t, Trigger::Schedule { .. } | Trigger::Manual);
-        self.plan.triggers.iter().all(nothing)
+        self.plan.triggers.iter().all(Trigger::brings_nothing)
     }
 
     fn makes_something(&self) -> bool {

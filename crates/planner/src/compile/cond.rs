@@ -130,21 +130,10 @@ impl Draft<'_> {
             Some(js) => expression(&js),
             None => {
                 // By which date something is deleted, nobody guesses.
-                let mut steps = Vec::new();
-                super::trigger::all_steps(&self.plan.steps, &mut steps);
-                let deletes = |s: &&super::super::plan::Step| {
-                    matches!(
-                        &s.does,
-                        Does::Service {
-                            verb: Verb::Delete,
-                            ..
-                        }
-                    )
-                };
                 let unsaid = matches!(field, Val::Field { name, .. } if name == "date");
                 let value = self.value_or(at, field, "date", USUAL);
                 let guessed = value.as_str().is_some_and(|js| js.contains("json.date "));
-                if unsaid && guessed && steps.iter().any(deletes) {
+                if unsaid && guessed && self.deletes() {
                     self.gap("date");
                 }
                 value
@@ -156,6 +145,20 @@ impl Draft<'_> {
         ));
         let operation = if older { "before" } else { "after" };
         self.line(left, Operator("dateTime", operation, true), right)
+    }
+
+    /// Whether the plan deletes something.
+    fn deletes(&self) -> bool {
+        let mut steps = super::trigger::every(&self.plan.steps).into_iter();
+        steps.any(|s| {
+            matches!(
+                s.does,
+                Does::Service {
+                    verb: Verb::Delete,
+                    ..
+                }
+            )
+        })
     }
 
     fn compare(&mut self, at: &At, left: &Val, op: Cmp, right: &Val) -> Value {

@@ -41,9 +41,8 @@ fn url_parts(url: &str) -> Vec<(bool, String)> {
 
 /// The plan compares the status of an answer.
 fn compares_status(draft: &Draft<'_>) -> bool {
-    let mut all = Vec::new();
-    super::trigger::all_steps(&draft.plan.steps, &mut all);
-    all.iter().any(|s| match &s.does {
+    let mut all = super::trigger::every(&draft.plan.steps).into_iter();
+    all.any(|s| match &s.does {
         Does::If { condition, .. } | Does::Filter { condition } => {
             let text = serde_json::to_string(condition)
                 .unwrap_or_default()

@@ -332,9 +332,8 @@ impl Draft<'_> {
                 .chain(self.todo.iter().map(|t| &t.text))
                 .any(|n| n.contains(&text));
             let tested = || {
-                let mut steps = Vec::new();
-                super::trigger::all_steps(&self.plan.steps, &mut steps);
-                steps.iter().any(|s| match &s.does {
+                let mut steps = super::trigger::every(&self.plan.steps).into_iter();
+                steps.any(|s| match &s.does {
                     Does::If { condition, .. } | Does::Filter { condition } => json!(condition)
                         .to_string()
                         .contains(&json!(text).to_string()),

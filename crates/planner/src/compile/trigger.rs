@@ -40,49 +40,27 @@ const EVENT_NAMES: &[&str] = &[
 ];
 
 /// Every step of a plan, branches and bodies included.
-pub(super) fn all_steps<'p>(steps: &'p [Step], out: &mut Vec<&'p Step>) {
+pub(super) fn every(steps: &[Step]) -> Vec<&Step> {
+    let mut all = Vec::new();
     for step in steps {
-        out.push(step);
-        let mut inner: Vec<&'p [Step]> = Vec::new();
-        match &step.does {
-            Does::If {
-                then, otherwise, ..
-            } => inner.extend([then.as_slice(), otherwise]),
-            Does::Switch {
-                cases, fallback, ..
-            } => {
-                inner.extend(cases.iter().map(|c| c.steps.as_slice()));
-                inner.extend(fallback.as_deref());
-            }
-            Does::Loop { body, after, .. } => inner.extend([body.as_slice(), after]),
-            Does::Approval {
-                approved, rejected, ..
-            } => inner.extend([approved.as_slice(), rejected]),
-            Does::Join { left, right, .. } => inner.extend([left.as_slice(), right]),
-            Does::Gather { branches } | Does::Each { branches } => {
-                inner.extend(branches.iter().map(Vec::as_slice))
-            }
-            Does::NotIn { lookup, .. } => out.push(lookup),
-            _ => {}
+        all.push(step);
+        if let Does::NotIn { lookup, .. } = &step.does {
+            all.push(lookup);
         }
-        for list in inner {
-            all_steps(list, out);
-        }
+        all.extend(step.ways().into_iter().flat_map(every));
     }
+    all
 }
 
 fn has_respond(plan: &Plan) -> bool {
-    let mut all = Vec::new();
-    all_steps(&plan.steps, &mut all);
-    all.iter().any(|s| matches!(s.does, Does::Respond { .. }))
+    let mut all = every(&plan.steps).into_iter();
+    all.any(|s| matches!(s.does, Does::Respond { .. }))
 }
 
 /// The plan speaks of files that come with the items.
 fn wants_files(plan: &Plan, event: &str) -> bool {
-    let mut all = Vec::new();
-    all_steps(&plan.steps, &mut all);
     let mut text = event.to_owned();
-    for step in &all {
+    for step in every(&plan.steps) {
         text.push(' ');
         text.push_str(&step.said);
         if matches!(step.does, Does::FromFile { .. } | Does::Transcribe { .. }) {
@@ -457,9 +435,8 @@ impl Draft<'_> {
         const ACTS: &[&str] = &["comment", "komment", "coment", "reaction", "reacts"];
         let said = fold(event);
         let chosen = fold(&Value::Object(params.clone()).to_string());
-        let missed = |act: &&&str| said.contains(**act) && !chosen.contains(**act);
-        let told = ACTS.iter().any(|act| chosen.contains(act));
-        ACTS.iter().find(missed).is_some() && !told && !self.tests_first()
+        let in_any = |text: &str| ACTS.iter().any(|act| text.contains(act));
+        in_any(&said) && !in_any(&chosen) && !self.tests_first()
     }
 
     /// Whether the plan tests what came before it does anything with it.

@@ -91,7 +91,6 @@ fn swap(clause: &str) -> Option<Swap> {
     })
 }
 
-/// "rename X to Y".
 /// Whether a clause can only be about a name.
 pub(super) fn is_rename(clause: &str) -> bool {
     has(
@@ -100,6 +99,7 @@ pub(super) fn is_rename(clause: &str) -> bool {
     )
 }
 
+/// "rename X to Y".
 pub(super) fn rename(workflow: &Workflow, clause: &str, ops: &mut Vec<EditOp>) -> bool {
     let pattern = String::from(
         r"(?i)\b(?:rename|call|(?:be)?nennen?(?: sie)?|renombr\w+|renomm\w+)\s+(.+?)\s+(?:to|as|into|in|zu|um in|a|como|en)\s+(.+?)(?:\s+um)?$",
