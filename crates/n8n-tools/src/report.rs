@@ -3,7 +3,7 @@
 
 use crate::noted::{Counted, Noted};
 use crate::resources::{NODE_FACTS, PLACE};
-use crate::tools::ASKED_CASES;
+use crate::tools::{ASKED_CASES, NO_CASE_OF};
 use agentctl_engine::claims::Reported;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -252,7 +252,7 @@ fn qa_report(report: &Map<String, Value>, input: &Map<String, Value>, cycle: u32
         test_status,
         cases,
         no_case,
-        no_case_of: names("no_case_of"),
+        no_case_of: names(NO_CASE_OF),
         ran: names("ran"),
         simulated: names("simulated"),
         not_reached: names("not_reached"),

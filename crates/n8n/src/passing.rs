@@ -1,4 +1,6 @@
-//! Nodes whose items come out as they went in. The one list of them.
+//! Nodes whose items come out as they went in, whatever their parameters say: the list for checks and tests.
+
+use crate::workflow::short_type;
 
 /// Their names in n8n's own package; whether the items are quite the same ones, of the one input, or may have more fields, be joined, or
 /// be others after a pause.
@@ -17,9 +19,10 @@ const PASSING: [(&str, bool); 12] = [
     ("wait", false),
 ];
 
-/// Whether a node of this type hands on the items that it gets.
-pub(crate) fn hands_on(short_type: &str) -> bool {
-    PASSING.iter().any(|(name, _)| *name == short_type)
+/// Whether a node of this type, of whatever package, hands on the items that it gets.
+pub(crate) fn hands_on(node_type: &str) -> bool {
+    let short = short_type(node_type);
+    PASSING.iter().any(|(name, _)| *name == short)
 }
 
 /// Whether it does so with exactly the fields that they have.

@@ -3,6 +3,7 @@
 //! field is known here by its name.
 
 use crate::capability as can;
+use crate::tools::NO_CASE_OF;
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::claims::Claim;
 use agentctl_engine::flow::RESOURCE;
@@ -144,7 +145,7 @@ const OF_THE_RUN: [&str; 13] = [
     "egress",
     "execution",
     "left_behind",
-    "no_case_of",
+    NO_CASE_OF,
     "on",
     "payload",
     "ran",

@@ -79,8 +79,8 @@ pub struct N8nMemory {
     outlined: BTreeMap<String, Arc<Outline>>,
 }
 
-fn listed(fields: &Map<String, Value>, key: &str) -> Option<Vec<Value>> {
-    fields.get(key).and_then(Value::as_array).cloned()
+fn listed<'f>(fields: &'f Map<String, Value>, key: &str) -> Option<&'f Vec<Value>> {
+    fields.get(key).and_then(Value::as_array)
 }
 
 /// Of a run that was folded without this toolset: nothing is known, so nothing is allowed.
@@ -96,17 +96,17 @@ impl Memory for N8nMemory {
         match event {
             Event::RunStarted { input, .. } => {
                 let named = |key: &str| {
-                    let list = input.get(key).and_then(Value::as_array);
-                    let texts = list.into_iter().flatten().filter_map(Value::as_str);
+                    let list = listed(input, key).into_iter().flatten();
+                    let texts = list.filter_map(Value::as_str);
                     texts.map(str::to_owned).collect::<Vec<String>>()
                 };
                 self.let_act = named(LET_ACT).into_iter().collect();
                 self.test_hosts = named(TEST_HOSTS).into_iter().collect();
-                let cases = input.get(CASES).and_then(Value::as_array);
-                self.cases = (cases.into_iter().flatten())
+                let cases = listed(input, CASES).into_iter().flatten();
+                self.cases = cases
                     .filter_map(|case| Case::deserialize(case).ok())
                     .collect();
-                self.asked = listed(input, ASKED_CASES).unwrap_or_default();
+                self.asked = listed(input, ASKED_CASES).cloned().unwrap_or_default();
                 self.accounts = named(ACCOUNTS)
                     .iter()
                     .filter_map(|pair| pair.split_once('='))
@@ -116,7 +116,7 @@ impl Memory for N8nMemory {
             Event::StatePatched { patch, .. } => {
                 let requirements = patch.get(REQUIREMENTS).and_then(Value::as_object);
                 if let Some(cases) = requirements.and_then(|fields| listed(fields, CASES)) {
-                    self.asked = cases;
+                    self.asked.clone_from(cases);
                 }
             }
             Event::ToolIntent { call, decision, .. } => {

@@ -64,6 +64,7 @@ pub use n8n::N8n;
 pub use push::Push;
 pub use rehearse_workflow::Tried;
 pub use settle::{Settlement, judge};
+pub(crate) use uncovered::NO_CASE_OF;
 
 use crate::guards;
 use crate::noted::REHEARSAL_SIGN;

@@ -10,6 +10,7 @@ use crate::backend::{BackendErrorKind, Stored};
 use crate::capability as can;
 use crate::guards;
 use crate::noted::{Noted, Rehearsing};
+use crate::there::credential_ids;
 use crate::tool::{On, Tool};
 use agentctl_base::BoxFuture;
 use agentctl_base::model::ToolCall;
@@ -25,7 +26,6 @@ use agentctl_n8n::rehearsal::{
 use agentctl_n8n::{Workflow, trigger_points};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 arguments! {
@@ -234,6 +234,30 @@ impl Tried {
     }
 }
 
+/// What the journal says of a test before it is made: the workflow stays as it is, and what has to be taken away when it is interrupted.
+/// `activates`: one of them tries the workflow itself.
+fn expectation(
+    at: &Stored,
+    tests: &[(Rehearsal, Item, Wanted)],
+    activates: bool,
+) -> MutationExpectation {
+    let copy = tests.first().map(|(first, ..)| first.copy.name());
+    let noted = Noted {
+        rehearsal: Some(Rehearsing {
+            copy: copy.unwrap_or_default().to_owned(),
+            activates,
+        }),
+        ..Noted::default()
+    };
+    MutationExpectation {
+        resource: Some(resource(&at.id)),
+        before: Some(at.graph_hash.clone()),
+        after: Some(at.graph_hash.clone()),
+        diff: None,
+        more: noted.written(),
+    }
+}
+
 impl N8n {
     async fn plan_rehearsal(
         self: &Arc<Self>,
@@ -247,7 +271,11 @@ impl N8n {
         };
         let changed = self.changed_here(cx, &at)?;
         let mut notes = Vec::new();
-        let credentials = self.credential_ids(&mut notes).await?;
+        let credentials = match self.backend.can().credentials {
+            true => credential_ids(&*self.backend, &mut notes).await,
+            false => Ok(None),
+        };
+        let credentials = credentials.map_err(|error| self.unavailable(error))?;
         let path = format!("{COPY}-{}", cx.recorder.new_id());
         let said = memory(cx.guards).let_act();
         let (there, unknown): (Vec<&String>, Vec<&String>) = said
@@ -313,24 +341,8 @@ impl N8n {
                     .any(|point| point.node == rehearsal.start.node)
         };
         let reserved = vec![reserve(guards::acts(&asked), &at, "test", exact)];
-        let noted = Noted {
-            rehearsal: Some(Rehearsing {
-                copy: tests
-                    .iter()
-                    .map(|(r, ..)| r.copy.name().to_owned())
-                    .next()
-                    .unwrap_or_default(),
-                activates: tests.iter().any(|(rehearsal, ..)| as_it_is(rehearsal)),
-            }),
-            ..Noted::default()
-        };
-        let expect = MutationExpectation {
-            resource: Some(resource(&at.id)),
-            before: Some(at.graph_hash.clone()),
-            after: Some(at.graph_hash.clone()),
-            diff: None,
-            more: noted.written(),
-        };
+        let activates = tests.iter().any(|(rehearsal, ..)| as_it_is(rehearsal));
+        let expect = expectation(&at, &tests, activates);
         let checked = self.findings(&at.workflow);
         let tests = tests.into_iter().map(|(rehearsal, payload, wanted)| Test {
             at: at.clone(),
@@ -431,27 +443,5 @@ impl N8n {
         };
         let replay = Replay::of(&at.workflow, &at.id.0, &Trace::read(&document));
         Ok(replay.map_err(|why| why.to_string()))
-    }
-
-    /// Type and id of what the n8n has; None where it cannot be asked.
-    async fn credential_ids(
-        &self,
-        notes: &mut Vec<String>,
-    ) -> Result<Option<BTreeSet<(String, String)>>, Fault> {
-        if !self.backend.can().credentials {
-            return Ok(None);
-        }
-        match self.backend.credentials().await {
-            Ok(list) => Ok(Some(
-                list.into_iter()
-                    .map(|c| (c.credential_type, c.id))
-                    .collect(),
-            )),
-            Err(error) if error.is_of_this_alone() => {
-                notes.push(format!("which credentials there are is not known: {error}"));
-                Ok(None)
-            }
-            Err(error) => Err(self.unavailable(error)),
-        }
     }
 }

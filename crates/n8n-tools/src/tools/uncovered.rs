@@ -7,18 +7,16 @@ use agentctl_n8n::diff::changes;
 use agentctl_n8n::{Node, Workflow};
 use serde_json::{Map, Value, json};
 
-/// The key of a test's result.
+/// The key of a test's result, and of the report on it.
 pub const NO_CASE_OF: &str = "no_case_of";
 
 impl N8n {
     /// What this run added to a workflow of before, or changed in it; of one that it made nothing.
     pub(super) fn changed_here(&self, cx: &mut Cx<'_>, at: &Stored) -> Result<Vec<String>, Fault> {
-        let log = cx.guards.log();
-        let first = log.snapshots(&at.id.0).first().cloned();
-        let Some(first) = first.filter(|_| !log.made(&at.id.0)) else {
+        if cx.guards.log().made(&at.id.0) {
             return Ok(Vec::new());
-        };
-        let before = self.snapshot_of(cx, &first)?;
+        }
+        let before = self.found(cx, at)?;
         Ok(before.map_or_else(Vec::new, |before| changed(&before, &at.workflow)))
     }
 }

@@ -1,16 +1,14 @@
 //! Acceptance cases: what is given to a workflow, what the services beside it answer, and what must come of it. Who writes them (a
 //! person, a model) says what was asked for; whether it came about says the program alone.
 
+use super::case_words::{TOLD, told};
 use super::headers::without_headers;
 use super::made_up::MadeUp;
 use super::{Item, Part, Rehearsal, Trace};
 use crate::Workflow;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-/// A text of a run is told up to so many bytes of JSON.
-const TOLD: usize = 300;
+use serde_json::{Map, Value, json};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,37 +59,12 @@ pub struct AtNode {
     pub sent: Option<Vec<Value>>,
 }
 
-/// What of an item says anything: a webhook's is given with its empty parts.
-fn parts(input: &Item) -> Vec<(String, Value)> {
-    let says = |value: &Value| !matches!(value, Value::Object(map) if map.is_empty());
-    let parts = input.iter().filter(|(_, value)| says(value));
-    parts
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
+/// An object without fields: as a part of an item it is left out, and what is expected so fits every object.
+pub(super) fn says_nothing(value: &Value) -> bool {
+    value.as_object().is_some_and(Map::is_empty)
 }
 
 impl AtNode {
-    fn in_words(&self, node: &str) -> Vec<String> {
-        let list = |verb: &str, items: &Option<Vec<Value>>| {
-            let items = items.as_ref()?;
-            Some(format!("{node} {verb} {}", told(&json!(items))))
-        };
-        let reached = self.reached.map(|reached| match reached {
-            true => format!("{node} is reached"),
-            false => format!("{node} is not reached"),
-        });
-        let count = self.count.map(|count| {
-            let items = if count == 1 { "item" } else { "items" };
-            format!("{node} hands on {count} {items}")
-        });
-        let lists = [list("hands on", &self.items), list("sends", &self.sent)];
-        [reached, count]
-            .into_iter()
-            .chain(lists)
-            .flatten()
-            .collect()
-    }
-
     /// It is expected that nothing comes out of it, and nothing is sent.
     fn is_none(&self) -> bool {
         let empty = |list: &Option<Vec<Value>>| list.as_ref().is_none_or(Vec::is_empty);
@@ -111,35 +84,12 @@ impl Expect {
 }
 
 impl Case {
-    /// What goes in, and what must come out, on one line.
-    pub fn in_words(&self) -> String {
-        let given = match parts(&self.input).as_slice() {
-            [] => "whatever it reads".to_owned(),
-            [(_, only)] => told(only),
-            several => told(&several.iter().cloned().collect::<Item>().into()),
-        };
-        let mocks = self.mocks.iter();
-        let answers = mocks.map(|(node, items)| format!("{node} answers {}", told(&json!(items))));
-        let given: Vec<String> = std::iter::once(given).chain(answers).collect();
-        let expect = &self.expect;
-        let status = expect
-            .status
-            .iter()
-            .map(|status| format!("status {status}"));
-        let answer = expect.answer.iter();
-        let answer = answer.map(|answer| format!("answer {}", told(answer)));
-        let nodes = expect.nodes.iter().flat_map(|(node, at)| at.in_words(node));
-        let out: Vec<String> = status.chain(answer).chain(nodes).collect();
-        format!("{} → {}", given.join(", "), out.join(", "))
-    }
-
     /// What keeps it from being a test of this workflow, in words; empty: nothing.
     pub fn wrong(&self, workflow: &Workflow) -> Vec<String> {
         let mut wrong = Vec::new();
         if self.expect.is_empty() {
             wrong.push("it expects nothing, so it could not fail".to_owned());
         }
-        let says_nothing = |value: &Value| value.as_object().is_some_and(serde_json::Map::is_empty);
         if self.expect.answer.as_ref().is_some_and(says_nothing) {
             wrong.push("`answer: {}` fits every object; say what is in it".to_owned());
         }
@@ -215,17 +165,17 @@ impl Check {
     }
 
     /// Of something that rests on what this simulated node was made to hand on: that it is otherwise says nothing of the workflow.
-    fn resting_on(self, node: Option<&str>, rehearsal: &Rehearsal) -> Check {
-        match node.filter(|_| self.outcome != CaseOutcome::Passed) {
-            Some(node) => self.says_nothing(&made_up_for(node, rehearsal)),
-            None => self,
+    fn resting_on(mut self, node: Option<&str>, rehearsal: &Rehearsal) -> Check {
+        if let Some(node) = node.filter(|_| self.outcome != CaseOutcome::Passed) {
+            self.say_nothing(&made_up_for(node, rehearsal));
         }
+        self
     }
 
     /// Of something that was expected not to come, and did not. `what`: that, in words. With another answer than the one that the test
     /// made up, or in a run that went on, it might have come.
     fn missing(
-        self,
+        mut self,
         what: &str,
         node: Option<&str>,
         rehearsal: &Rehearsal,
@@ -234,19 +184,18 @@ impl Check {
         if self.outcome != CaseOutcome::Passed {
             return self.resting_on(node, rehearsal);
         }
-        let why = what.to_owned();
-        match (node, seen.stopped) {
-            (Some(node), _) => Check { why, ..self }.says_nothing(&made_up_for(node, rehearsal)),
-            (None, Some(stopped)) => Check { why, ..self }.says_nothing(&stopped_by(stopped)),
-            (None, None) => self,
+        let because = node.map(|node| made_up_for(node, rehearsal));
+        if let Some(because) = because.or_else(|| seen.stopped.map(stopped_by)) {
+            self.why = what.to_owned();
+            self.say_nothing(&because);
         }
+        self
     }
 
     /// What was seen tells nothing of the workflow.
-    fn says_nothing(mut self, because: &str) -> Check {
+    fn say_nothing(&mut self, because: &str) {
         self.outcome = CaseOutcome::Inconclusive;
         self.why = format!("{}; that says nothing: {because}", self.why);
-        self
     }
 
     fn not_reached(what: impl Into<String>) -> Check {
@@ -316,7 +265,7 @@ pub fn judge_case(
             check.outcome == CaseOutcome::Failed && !check.what.ends_with(NOT_REACHED)
         };
         for check in checks.iter_mut().filter(open) {
-            *check = check.clone().says_nothing(&stopped_by(why));
+            check.say_nothing(&stopped_by(why));
         }
     }
     let worst = checks.iter().map(|check| check.outcome).max();
@@ -495,14 +444,6 @@ fn difference(expected: &Value, seen: &Value, place: &mut String) -> Option<Diff
 fn document(text: &str) -> Option<Value> {
     let value = serde_json::from_str(text).ok()?;
     matches!(value, Value::Object(_) | Value::Array(_)).then_some(value)
-}
-
-fn told(value: &Value) -> String {
-    let text = without_headers(value).to_string();
-    match text.char_indices().nth(TOLD) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text,
-    }
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ const INPUT: &[&str] = &["$json", "$input", "$binary", "$data", "$node", "$items
 /// By a node's name the simulated one that this is of.
 type Of = BTreeMap<String, String>;
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(super) struct MadeUp {
     /// What it reads.
     read: Of,

@@ -3,6 +3,7 @@
 //! compiled-in facts, reads a host that the user listed, or was allowed by its name.
 
 mod case;
+mod case_words;
 mod copy;
 pub mod effect;
 mod faults;

@@ -121,7 +121,7 @@ pub(super) fn passes(node: &Node) -> bool {
     let kept = |key: &str| node.parameters().and_then(|p| p.get(key)) == Some(&json!(true));
     match short_type(node.node_type()) {
         "set" => kept("includeOtherFields"),
-        name => hands_on(name),
+        _ => hands_on(node.node_type()),
     }
 }
 

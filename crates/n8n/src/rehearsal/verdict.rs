@@ -153,8 +153,10 @@ pub fn evidence(
     parts: Option<&[NodePart]>,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let made_up = parts.map(|parts| MadeUp::of(workflow, parts, trace));
-    for fault in trace.faults() {
+    let faults = trace.faults();
+    let asked = parts.filter(|_| !faults.is_empty());
+    let made_up = asked.map(|parts| MadeUp::of(workflow, parts, trace));
+    for fault in faults {
         findings.push(failed(workflow, &fault, trace, checked, made_up.as_ref()));
     }
     let own = |node: &Node| {

@@ -1,6 +1,7 @@
 //! The fields of items that the JavaScript of a Code node reads, by its syntax tree. Left out is what the code reckons with: a field that it
 //! sets or asks after anywhere, under whatever name it has the item there. Never runs anything.
 
+use super::binds::Binds;
 use oxc_ast::ast::{
     Argument, BinaryExpression, BinaryOperator, BindingIdentifier, CallExpression, ChainExpression,
     ComputedMemberExpression, ConditionalExpression, DoWhileStatement, Expression, ForStatement,
@@ -35,9 +36,12 @@ pub(super) struct FieldRead {
 
 /// What the code reads and does not reckon with.
 pub(super) fn of(program: &Program) -> Vec<FieldRead> {
-    let mut reader = Reader::default();
+    let mut reader = Reader {
+        own_roots: Binds::of(&ROOTS),
+        ..Reader::default()
+    };
     reader.visit_program(program);
-    if reader.sets_any || reader.has_own_roots {
+    if reader.sets_any || reader.own_roots.found {
         return Vec::new();
     }
     let Reader { reads, meant, .. } = reader;
@@ -53,7 +57,7 @@ struct Reader {
     meant: BTreeSet<String>,
     /// Fields of computed names, or whole items, are set.
     sets_any: bool,
-    has_own_roots: bool,
+    own_roots: Binds,
     /// Whether the walk is where it is asked if something is there.
     asks: bool,
 }
@@ -184,10 +188,7 @@ impl<'a> VisitJs<'a> for Reader {
                 self.set(member.static_property_name());
                 self.visit_expression(member.object());
             }
-            None => {
-                let name = it.get_identifier_name();
-                self.has_own_roots |= name.is_some_and(|name| ROOTS.contains(&name));
-            }
+            None => self.own_roots.visit_simple_assignment_target(it),
         }
     }
 
@@ -286,7 +287,7 @@ impl<'a> VisitJs<'a> for Reader {
     }
 
     fn visit_binding_identifier(&mut self, it: &BindingIdentifier<'a>) {
-        self.has_own_roots |= ROOTS.contains(&it.name.as_str());
+        self.own_roots.visit_binding_identifier(it);
     }
 }
 
@@ -295,7 +296,7 @@ mod tests {
     use super::super::javascript::JavaScript;
 
     fn read(code: &str) -> String {
-        let script = JavaScript::default().body(code);
+        let script = JavaScript::default().body_with_field_reads(code);
         assert_eq!(script.problem, None, "{code}");
         let told = script.field_reads.into_iter().map(|read| match read.node {
             Some(node) => format!("{node}:{}", read.field),

@@ -48,16 +48,14 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
                 return;
             }
             for FieldRead { node: of, field } in reads_of(&made, node, &leaf) {
-                let (fields, before) = match &of {
-                    None => ((*own).clone(), before(subject, node)),
-                    Some(name) => {
-                        let given = subject.named(name).and_then(|at| made.given(at));
-                        (given, name.clone())
-                    }
+                let fields = match &of {
+                    None => (*own).clone(),
+                    Some(name) => subject.named(name).and_then(|at| made.given(at)),
                 };
                 let Some(fields) = fields.filter(|fields| !fields.contains(&field)) else {
                     continue;
                 };
+                let before = of.clone().unwrap_or_else(|| before(subject, node));
                 if said.insert((leaf.pointer.to_owned(), of, field.clone())) {
                     let draft =
                         rules::FIELD_NOT_THERE.at(leaf.pointer, message(&before, &field, &fields));
@@ -71,8 +69,10 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
 /// The fields that a text reads: the code parts of an expression, each by itself, and the JavaScript of a Code node.
 fn reads_of(made: &Made, node: &NodeView, leaf: &Leaf) -> Vec<FieldRead> {
     if leaf.is_code() {
-        let is_script = node.node_type == CODE && leaf.key == "jsCode";
-        let script = made.script(node).filter(|_| is_script);
+        if node.node_type != CODE || leaf.key != "jsCode" {
+            return Vec::new();
+        }
+        let script = made.script(node);
         return script.map_or_else(Vec::new, |script| script.field_reads.clone());
     }
     match leaf.is_expression() {

@@ -23,6 +23,14 @@ const MOST_MARKS: usize = 50_000;
 pub(crate) const BODY_START: &str = "async function body() {";
 const BODY_END: &str = "\n}";
 
+/// What a source is, and what is read in it besides what is read in any.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asked {
+    Expression,
+    Body,
+    BodyWithFieldReads,
+}
+
 #[derive(Default)]
 pub(super) struct JavaScript {
     allocator: Allocator,
@@ -42,14 +50,14 @@ impl JavaScript {
         } else {
             (code.to_owned(), 0)
         };
-        let script = self.parsed(&source, prefix, SourceType::mjs(), true);
+        let script = self.parsed(&source, prefix, Asked::Expression);
         let misplaced = script.problem.as_ref();
         let Some(word) = misplaced.and_then(|p| word_for_comma(&source, p, prefix)) else {
             return script;
         };
         // n8n's parser takes a word between two arguments for the comma that is missing there.
         source.replace_range(word, ",");
-        let repaired = self.parsed(&source, prefix, SourceType::mjs(), true);
+        let repaired = self.parsed(&source, prefix, Asked::Expression);
         if repaired.problem.is_none() {
             return repaired;
         }
@@ -58,19 +66,26 @@ impl JavaScript {
 
     /// The code of a Code node: n8n puts it into an async function of a script, so `await` and `return` are fine.
     pub(super) fn body(&mut self, code: &str) -> Script {
-        let source = format!("{BODY_START}{code}{BODY_END}");
-        self.parsed(&source, BODY_START.len(), SourceType::script(), false)
+        self.parsed_body(code, Asked::Body)
     }
 
-    fn parsed(
-        &mut self,
-        source: &str,
-        prefix: usize,
-        kind: SourceType,
-        is_expression: bool,
-    ) -> Script {
+    /// The same, with the fields that it reads of items.
+    pub(super) fn body_with_field_reads(&mut self, code: &str) -> Script {
+        self.parsed_body(code, Asked::BodyWithFieldReads)
+    }
+
+    fn parsed_body(&mut self, code: &str, asked: Asked) -> Script {
+        let source = format!("{BODY_START}{code}{BODY_END}");
+        self.parsed(&source, BODY_START.len(), asked)
+    }
+
+    fn parsed(&mut self, source: &str, prefix: usize, asked: Asked) -> Script {
         self.allocator.reset();
         let allocator = &self.allocator;
+        let kind = match asked {
+            Asked::Expression => SourceType::mjs(),
+            Asked::Body | Asked::BodyWithFieldReads => SourceType::script(),
+        };
         let read = || {
             let options = ParseOptions {
                 parse_regular_expression: true,
@@ -80,7 +95,7 @@ impl JavaScript {
             let parsed = Parser::new(allocator, source, kind)
                 .with_options(options)
                 .parse();
-            let mut script = script(&parsed, source, is_expression);
+            let mut script = script(&parsed, source, asked);
             if let Some(problem) = &mut script.problem {
                 problem.at = problem.at.saturating_sub(prefix);
             }
@@ -125,7 +140,8 @@ pub(super) fn is_object_literal(text: &str) -> bool {
     with_stack(&source, read).unwrap_or(true)
 }
 
-fn script(parsed: &ParserReturn, source: &str, is_expression: bool) -> Script {
+fn script(parsed: &ParserReturn, source: &str, asked: Asked) -> Script {
+    let is_expression = asked == Asked::Expression;
     let error = parsed
         .diagnostics
         .errors()
@@ -150,7 +166,7 @@ fn script(parsed: &ParserReturn, source: &str, is_expression: bool) -> Script {
         reader.visit_program(&parsed.program);
         problem = reader.wrong.take();
     }
-    let field_reads = match is_body {
+    let field_reads = match is_body && asked == Asked::BodyWithFieldReads {
         true => field_reads::of(&parsed.program),
         false => Vec::new(),
     };

@@ -112,7 +112,7 @@ impl<'s, 'a> Made<'s, 'a> {
         let text = |key: &str| node.filled.get(key).and_then(Value::as_str);
         let is_script = text("language").is_none_or(|language| language == "javaScript");
         let code = text("jsCode").filter(|code| is_script && !code.starts_with('='));
-        let script = code.map(|code| Rc::new(JavaScript::default().body(code)));
+        let script = code.map(|code| Rc::new(JavaScript::default().body_with_field_reads(code)));
         let mut scripts = self.scripts.borrow_mut();
         scripts.insert(node.index, script.clone());
         script

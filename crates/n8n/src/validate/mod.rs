@@ -6,6 +6,7 @@
 //! without it, but only the user can connect an account, so a finished draft always has some.
 
 mod api;
+mod binds;
 pub(crate) mod conditions;
 mod connections;
 mod content;

@@ -1,13 +1,11 @@
 //! What the JavaScript of a Code node gives back: read off its `return` statements, of which those of functions within it are not its own.
 //! Never runs anything.
 
-use super::{expressions::shown, made::Fields};
+use super::{binds::binds, expressions::shown, made::Fields};
 use oxc_ast::ast::{
-    Argument, ArrayExpressionElement, ArrowFunctionBody, BindingIdentifier, Expression,
-    FunctionBody, ObjectExpression, ObjectPropertyKind, Program, SimpleAssignmentTarget, Statement,
-    SwitchStatement, TryStatement,
+    Argument, ArrayExpressionElement, ArrowFunctionBody, Expression, FunctionBody,
+    ObjectExpression, ObjectPropertyKind, Program, Statement, SwitchStatement, TryStatement,
 };
-use oxc_ast_visit::{VisitJs, walk_js};
 
 /// What one `return` gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,178 +48,174 @@ pub(super) fn of(program: &Program) -> Option<Returns> {
     let Some(Statement::FunctionDeclaration(function)) = program.body.first() else {
         return None;
     };
-    let mut names = Names::default();
-    names.visit_program(program);
-    function.body.as_ref().map(|body| of_body(body, &names))
+    let own_items = binds(program, &["items"]);
+    let body = function.body.as_ref();
+    body.map(|body| Reader::of_body(body, own_items))
 }
 
-/// Whether the code gives `items` a meaning of its own.
-#[derive(Default)]
-struct Names {
+/// What is read of one body.
+struct Reader {
+    /// The code gives `items` a meaning of its own.
     own_items: bool,
+    given: Vec<Given>,
 }
 
-impl<'a> VisitJs<'a> for Names {
-    fn visit_binding_identifier(&mut self, it: &BindingIdentifier<'a>) {
-        self.own_items |= it.name == "items";
+impl Reader {
+    fn of_body(body: &FunctionBody, own_items: bool) -> Returns {
+        let given = Vec::new();
+        let mut reader = Reader { own_items, given };
+        let falls_through = reader.all(&body.statements);
+        Returns {
+            given: reader.given,
+            falls_through,
+        }
     }
-    fn visit_simple_assignment_target(&mut self, it: &SimpleAssignmentTarget<'a>) {
-        self.own_items |= matches!(it, SimpleAssignmentTarget::AssignmentTargetIdentifier(of) if of.name == "items");
-        walk_js::walk_simple_assignment_target(self, it);
+
+    /// Reads statements one after the other; whether what follows them is reached.
+    fn all(&mut self, statements: &[Statement]) -> bool {
+        let mut falls = true;
+        for statement in statements {
+            falls &= self.one(statement);
+        }
+        falls
     }
-}
 
-fn of_body(body: &FunctionBody, names: &Names) -> Returns {
-    let mut returns = Returns::default();
-    returns.falls_through = all(&body.statements, names, &mut returns.given);
-    returns
-}
-
-/// Reads statements one after the other; whether what follows them is reached.
-fn all(statements: &[Statement], names: &Names, given: &mut Vec<Given>) -> bool {
-    let mut falls = true;
-    for statement in statements {
-        falls &= one(statement, names, given);
+    /// Whether what follows the statement is reached; where it is not known, it is taken not to be.
+    fn one(&mut self, statement: &Statement) -> bool {
+        match statement {
+            Statement::ReturnStatement(it) => {
+                let argument = it.argument.as_ref();
+                let given = argument.map_or(Given::Nothing, |it| self.of_expression(it));
+                self.given.push(given);
+                false
+            }
+            Statement::ThrowStatement(_)
+            | Statement::BreakStatement(_)
+            | Statement::ContinueStatement(_) => false,
+            Statement::BlockStatement(it) => self.all(&it.body),
+            Statement::LabeledStatement(it) => self.one(&it.body),
+            Statement::IfStatement(it) => {
+                let then = self.one(&it.consequent);
+                let otherwise = it.alternate.as_ref().is_none_or(|other| self.one(other));
+                then || otherwise
+            }
+            Statement::TryStatement(it) => self.of_try(it),
+            Statement::SwitchStatement(it) => self.of_switch(it),
+            // A loop that never ends by itself is left by what stands in it.
+            Statement::WhileStatement(it) => {
+                self.one(&it.body);
+                !is_literal(&it.test)
+            }
+            Statement::DoWhileStatement(it) => {
+                self.one(&it.body);
+                !is_literal(&it.test)
+            }
+            Statement::ForStatement(it) => {
+                self.one(&it.body);
+                it.test.as_ref().is_some_and(|test| !is_literal(test))
+            }
+            Statement::ForOfStatement(it) => {
+                self.one(&it.body);
+                true
+            }
+            Statement::ForInStatement(it) => {
+                self.one(&it.body);
+                true
+            }
+            _ => true,
+        }
     }
-    falls
-}
 
-/// Whether what follows the statement is reached; where it is not known, it is taken not to be.
-fn one(statement: &Statement, names: &Names, given: &mut Vec<Given>) -> bool {
-    match statement {
-        Statement::ReturnStatement(it) => {
-            given.push(
-                it.argument
-                    .as_ref()
-                    .map_or(Given::Nothing, |it| of_expression(it, names)),
-            );
-            false
+    fn of_try(&mut self, it: &TryStatement) -> bool {
+        let tried = self.all(&it.block.body);
+        let handled = it.handler.as_ref().map(|h| self.all(&h.body.body));
+        let last = it.finalizer.as_ref().map(|f| self.all(&f.body));
+        (tried || handled == Some(true)) && last != Some(false)
+    }
+
+    fn of_switch(&mut self, it: &SwitchStatement) -> bool {
+        for case in &it.cases {
+            self.all(&case.consequent);
         }
-        Statement::ThrowStatement(_)
-        | Statement::BreakStatement(_)
-        | Statement::ContinueStatement(_) => false,
-        Statement::BlockStatement(it) => all(&it.body, names, given),
-        Statement::LabeledStatement(it) => one(&it.body, names, given),
-        Statement::IfStatement(it) => {
-            let then = one(&it.consequent, names, given);
-            let otherwise = it
-                .alternate
-                .as_ref()
-                .is_none_or(|other| one(other, names, given));
-            then || otherwise
+        !it.cases.iter().any(|case| case.test.is_none())
+    }
+
+    fn of_expression(&self, expression: &Expression) -> Given {
+        match expression.get_inner_expression() {
+            Expression::Identifier(it) if it.name == "undefined" => Given::Nothing,
+            Expression::Identifier(it) if it.name == "items" && !self.own_items => Given::Input,
+            Expression::StringLiteral(it) => {
+                Given::Plain(format!("the text {:?}", shown(&it.value)))
+            }
+            Expression::TemplateLiteral(_) => Given::Plain("a text".to_owned()),
+            Expression::NumericLiteral(it) => Given::Plain(format!("the number {}", it.value)),
+            Expression::BooleanLiteral(it) => Given::Plain(it.value.to_string()),
+            Expression::ObjectExpression(it) => Given::Item(fields_of(it)),
+            Expression::ArrayExpression(it) => self.of_list(&it.elements),
+            Expression::CallExpression(it) => {
+                let Expression::StaticMemberExpression(member) = it.callee.get_inner_expression()
+                else {
+                    return Given::Unknown;
+                };
+                let name = member.property.name.as_str();
+                let of_input = matches!(member.object.get_inner_expression(), Expression::Identifier(i) if i.name == "$input");
+                match name {
+                    "all" if of_input => Given::Input,
+                    "map" => self.of_map(it.arguments.first()),
+                    _ => Given::Unknown,
+                }
+            }
+            _ => Given::Unknown,
         }
-        Statement::TryStatement(it) => of_try(it, names, given),
-        Statement::SwitchStatement(it) => of_switch(it, names, given),
-        // A loop that never ends by itself is left by what stands in it.
-        Statement::WhileStatement(it) => {
-            one(&it.body, names, given);
-            !is_literal(&it.test)
+    }
+
+    fn of_list(&self, elements: &[ArrayExpressionElement]) -> Given {
+        let mut all = Some(Fields::new());
+        for element in elements {
+            match element.as_expression().map(|it| self.of_expression(it)) {
+                Some(Given::Plain(what)) => return Given::Plain(format!("a list with {what}")),
+                Some(Given::Item(Some(fields))) => {
+                    if let Some(all) = &mut all {
+                        all.extend(fields);
+                    }
+                }
+                _ => all = None,
+            }
         }
-        Statement::DoWhileStatement(it) => {
-            one(&it.body, names, given);
-            !is_literal(&it.test)
+        Given::Items(all.filter(|_| !elements.is_empty()))
+    }
+
+    /// `.map(item => ({json: {…}}))`: what the function gives for each.
+    fn of_map(&self, function: Option<&Argument>) -> Given {
+        let Some(function) = function.and_then(Argument::as_expression) else {
+            return Given::Unknown;
+        };
+        let given = match function.get_inner_expression() {
+            Expression::ArrowFunctionExpression(it) => match &it.body {
+                ArrowFunctionBody::FunctionBody(body) => {
+                    Reader::of_body(body, self.own_items).given
+                }
+                body => match body.as_expression() {
+                    Some(expression) => vec![self.of_expression(expression)],
+                    None => return Given::Unknown,
+                },
+            },
+            Expression::FunctionExpression(it) => match &it.body {
+                Some(body) => Reader::of_body(body, self.own_items).given,
+                None => return Given::Unknown,
+            },
+            _ => return Given::Unknown,
+        };
+        match given.as_slice() {
+            [Given::Item(fields)] => Given::Items(fields.clone()),
+            _ => Given::Unknown,
         }
-        Statement::ForStatement(it) => {
-            one(&it.body, names, given);
-            it.test.as_ref().is_some_and(|test| !is_literal(test))
-        }
-        Statement::ForOfStatement(it) => {
-            one(&it.body, names, given);
-            true
-        }
-        Statement::ForInStatement(it) => {
-            one(&it.body, names, given);
-            true
-        }
-        _ => true,
     }
 }
 
 /// A condition that always holds, or never: `true`, `1`.
 fn is_literal(test: &Expression) -> bool {
     test.get_inner_expression().is_literal()
-}
-
-fn of_try(it: &TryStatement, names: &Names, given: &mut Vec<Given>) -> bool {
-    let tried = all(&it.block.body, names, given);
-    let handled = it.handler.as_ref().map(|h| all(&h.body.body, names, given));
-    let last = it.finalizer.as_ref().map(|f| all(&f.body, names, given));
-    (tried || handled == Some(true)) && last != Some(false)
-}
-
-fn of_switch(it: &SwitchStatement, names: &Names, given: &mut Vec<Given>) -> bool {
-    for case in &it.cases {
-        all(&case.consequent, names, given);
-    }
-    !it.cases.iter().any(|case| case.test.is_none())
-}
-
-fn of_expression(expression: &Expression, names: &Names) -> Given {
-    match expression.get_inner_expression() {
-        Expression::Identifier(it) if it.name == "undefined" => Given::Nothing,
-        Expression::Identifier(it) if it.name == "items" && !names.own_items => Given::Input,
-        Expression::StringLiteral(it) => Given::Plain(format!("the text {:?}", shown(&it.value))),
-        Expression::TemplateLiteral(_) => Given::Plain("a text".to_owned()),
-        Expression::NumericLiteral(it) => Given::Plain(format!("the number {}", it.value)),
-        Expression::BooleanLiteral(it) => Given::Plain(it.value.to_string()),
-        Expression::ObjectExpression(it) => Given::Item(fields_of(it)),
-        Expression::ArrayExpression(it) => of_list(&it.elements, names),
-        Expression::CallExpression(it) => {
-            let Expression::StaticMemberExpression(member) = it.callee.get_inner_expression()
-            else {
-                return Given::Unknown;
-            };
-            let name = member.property.name.as_str();
-            let of_input = matches!(member.object.get_inner_expression(), Expression::Identifier(i) if i.name == "$input");
-            match name {
-                "all" if of_input => Given::Input,
-                "map" => of_map(it.arguments.first(), names),
-                _ => Given::Unknown,
-            }
-        }
-        _ => Given::Unknown,
-    }
-}
-
-fn of_list(elements: &[ArrayExpressionElement], names: &Names) -> Given {
-    let mut all = Some(Fields::new());
-    for element in elements {
-        match element.as_expression().map(|it| of_expression(it, names)) {
-            Some(Given::Plain(what)) => return Given::Plain(format!("a list with {what}")),
-            Some(Given::Item(Some(fields))) => {
-                if let Some(all) = &mut all {
-                    all.extend(fields);
-                }
-            }
-            _ => all = None,
-        }
-    }
-    Given::Items(all.filter(|_| !elements.is_empty()))
-}
-
-/// `.map(item => ({json: {…}}))`: what the function gives for each.
-fn of_map(function: Option<&Argument>, names: &Names) -> Given {
-    let Some(function) = function.and_then(Argument::as_expression) else {
-        return Given::Unknown;
-    };
-    let given = match function.get_inner_expression() {
-        Expression::ArrowFunctionExpression(it) => match &it.body {
-            ArrowFunctionBody::FunctionBody(body) => of_body(body, names).given,
-            body => match body.as_expression() {
-                Some(expression) => vec![of_expression(expression, names)],
-                None => return Given::Unknown,
-            },
-        },
-        Expression::FunctionExpression(it) => match &it.body {
-            Some(body) => of_body(body, names).given,
-            None => return Given::Unknown,
-        },
-        _ => return Given::Unknown,
-    };
-    match given.as_slice() {
-        [Given::Item(fields)] => Given::Items(fields.clone()),
-        _ => Given::Unknown,
-    }
 }
 
 /// An object is an item with `json`, or its fields themselves.

@@ -11,8 +11,9 @@ const LISTS: [(&str, &str, &str, &str, &str); 3] = [
     ("triggerTimes", "item", "mode", "custom", "cronExpression"),
     ("pollTimes", "item", "mode", "custom", "cronExpression"),
 ];
-/// Name, smallest and largest number of each field, from the minutes on.
-const FIELDS: [(&str, u32, u32); 5] = [
+/// Name, smallest and largest number of each field; the first may be left out.
+const FIELDS: [(&str, u32, u32); 6] = [
+    ("second", 0, 59),
     ("minute", 0, 59),
     ("hour", 0, 23),
     ("day of the month", 1, 31),
@@ -78,30 +79,21 @@ fn never(text: &str) -> Option<String> {
         return Some("the cron expression is empty, so n8n does not start it".to_owned());
     }
     let parts: Vec<&str> = text.split_whitespace().collect();
-    // With six, the first are seconds.
-    let (seconds, fields) = match parts.as_slice() {
-        [seconds, rest @ ..] if rest.len() == FIELDS.len() => (Some(*seconds), rest),
-        rest if rest.len() == FIELDS.len() => (None, rest),
-        _ => {
-            return Some(format!(
-                "{text:?} has {} parts: a cron expression has five, or six with the seconds first; n8n does not start it",
-                parts.len()
-            ));
-        }
+    let left_out = FIELDS.len().checked_sub(parts.len());
+    let Some(left_out) = left_out.filter(|left_out| *left_out <= 1) else {
+        return Some(format!(
+            "{text:?} has {} parts: a cron expression has five, or six with the seconds first; n8n does not start it",
+            parts.len()
+        ));
     };
-    if let Some(part) = seconds
-        && let Err(why) = values(("second", 0, 59), part)
-    {
-        return Some(unread(text, &why));
-    }
-    let read = FIELDS.iter().zip(fields);
+    let read = FIELDS.iter().skip(left_out).zip(&parts);
     let read: Result<Vec<BTreeSet<u32>>, String> =
         read.map(|(field, part)| values(*field, part)).collect();
     let read = match read {
         Ok(read) => read,
-        Err(why) => return Some(unread(text, &why)),
+        Err(why) => return Some(format!("{why} in {text:?}, so n8n does not start it")),
     };
-    let [_, _, days, months, weekdays] = read.as_slice() else {
+    let [.., days, months, weekdays] = read.as_slice() else {
         return None;
     };
     // Where it names days of the week, too, it fires on these.
@@ -112,10 +104,6 @@ fn never(text: &str) -> Option<String> {
     Some(format!(
         "no month of {text:?} has a day {first}, so n8n does not start it (n8n 1 fires on other days)"
     ))
-}
-
-fn unread(text: &str, why: &str) -> String {
-    format!("{why} in {text:?}, so n8n does not start it")
 }
 
 /// The numbers that a field's list comes to; an error: what is wrong with it.
@@ -134,12 +122,10 @@ fn one(
 ) -> Result<impl Iterator<Item = u32>, String> {
     let (range, step) = match entry.split_once('/') {
         None => (entry, None),
-        Some((range, step)) => (range, Some(step)),
-    };
-    let each = match step.map(str::parse::<usize>) {
-        None => 1,
-        Some(Ok(each)) if each > 0 => each,
-        Some(_) => return Err(format!("a step of {:?} is none", step.unwrap_or_default())),
+        Some((range, step)) => match step.parse::<usize>() {
+            Ok(each) if each > 0 => (range, Some(each)),
+            _ => return Err(format!("a step of {step:?} is none")),
+        },
     };
     let number = |text: &str| -> Result<u32, String> {
         let plain = text.to_lowercase();
@@ -169,7 +155,7 @@ fn one(
     if from > to {
         return Err(format!("the range {range:?} runs backwards"));
     }
-    Ok((from..=to).step_by(each))
+    Ok((from..=to).step_by(step.unwrap_or(1)))
 }
 
 fn length(month: u32) -> u32 {

@@ -11,7 +11,7 @@ pub(super) struct Script {
     pub calls_from_ai: bool,
     /// What a body gives back; None: it is an expression, or does not run at all.
     pub returns: Option<Returns>,
-    /// Fields that a body reads of items and does not reckon with.
+    /// Fields that a body reads of items and does not reckon with, where they were asked for.
     pub field_reads: Vec<FieldRead>,
 }
 

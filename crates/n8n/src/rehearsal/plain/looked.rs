@@ -3,7 +3,7 @@
 
 use super::names::{CALLED_BY_ITSELF, FORBIDDEN};
 use oxc_ast::ast::{Argument, ComputedMemberExpression, Expression, MemberExpression};
-use oxc_span::{GetSpan, Span};
+use oxc_span::GetSpan;
 
 /// The function that looks.
 const LOOKS: &str = "agentctlField";
@@ -17,37 +17,41 @@ const LONGEST: usize = 400_000;
 /// Names that stand in each other, at most.
 const DEEPEST: usize = 50;
 
-/// One place.
+/// Where a name stands, and what it is read of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Looked {
-    of: Span,
-    name: Span,
+    begins: usize,
+    ends: usize,
+    of: (usize, usize),
 }
 
 impl Looked {
     /// None: what it reads of would be worked out twice, and does more than being read.
     pub fn of(it: &ComputedMemberExpression<'_>) -> Option<Looked> {
-        stays(&it.object).then(|| Looked {
-            of: it.object.span(),
-            name: it.expression.span(),
+        stays(&it.object).then(|| {
+            let (name, of) = (it.expression.span(), it.object.span());
+            Looked {
+                begins: name.start as usize,
+                ends: name.end as usize,
+                of: (of.start as usize, of.end as usize),
+            }
         })
     }
 }
 
 /// It can be read twice: variables, fields of them, and items that n8n gives.
 fn stays(it: &Expression<'_>) -> bool {
-    match it.without_parentheses() {
+    let it = it.without_parentheses();
+    if let Some(member) = it.as_member_expression() {
+        return member_stays(member);
+    }
+    match it {
         Expression::Identifier(_) => true,
-        Expression::StaticMemberExpression(it) => stays(&it.object),
-        Expression::ComputedMemberExpression(it) => stays(&it.object) && stays(&it.expression),
         Expression::StringLiteral(_) | Expression::NumericLiteral(_) => true,
-        Expression::ChainExpression(it) => match it.expression.as_member_expression() {
-            Some(MemberExpression::StaticMemberExpression(it)) => stays(&it.object),
-            Some(MemberExpression::ComputedMemberExpression(it)) => {
-                stays(&it.object) && stays(&it.expression)
-            }
-            _ => false,
-        },
+        Expression::ChainExpression(it) => {
+            let member = it.expression.as_member_expression();
+            member.is_some_and(member_stays)
+        }
         Expression::CallExpression(it) => match it.callee.without_parentheses() {
             Expression::Identifier(name) => {
                 let is_literal = |it: &Argument<'_>| matches!(it, Argument::StringLiteral(_));
@@ -68,12 +72,14 @@ fn stays(it: &Expression<'_>) -> bool {
     }
 }
 
-/// Where a name stands, and what it is read of.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    begins: usize,
-    ends: usize,
-    of: (usize, usize),
+fn member_stays(it: &MemberExpression<'_>) -> bool {
+    match it {
+        MemberExpression::StaticMemberExpression(it) => stays(&it.object),
+        MemberExpression::ComputedMemberExpression(it) => {
+            stays(&it.object) && stays(&it.expression)
+        }
+        MemberExpression::PrivateFieldExpression(_) => false,
+    }
 }
 
 /// The code in which each of these places is looked at first; None: it would be too long, or they stand too deep in each other. `source`
@@ -81,14 +87,8 @@ struct Place {
 pub(super) fn guarded(
     source: &str,
     (from, to): (usize, usize),
-    looked: &[Looked],
+    mut places: Vec<Looked>,
 ) -> Option<String> {
-    let place = |at: &Looked| Place {
-        begins: at.name.start as usize,
-        ends: at.name.end as usize,
-        of: (at.of.start as usize, at.of.end as usize),
-    };
-    let mut places: Vec<Place> = looked.iter().map(place).collect();
     // A name begins before those within it.
     places.sort_by_key(|place| place.begins);
     let mut out = String::new();
@@ -107,7 +107,7 @@ pub(super) fn guarded(
 fn written(
     source: &str,
     (from, to): (usize, usize),
-    places: &[Place],
+    places: &[Looked],
     depth: usize,
     out: &mut String,
 ) -> Option<()> {

@@ -45,7 +45,7 @@ pub(super) fn code(code: &str) -> Result<Option<String>, String> {
         if places.is_empty() {
             return Ok(None);
         }
-        let guarded = looked::guarded(&source, body, &places);
+        let guarded = looked::guarded(&source, body, places);
         guarded
             .map(Some)
             .ok_or_else(|| "is too long to be looked at".to_owned())
