@@ -162,7 +162,7 @@ fn turn_of(
                 let kept = sessions.load(&key).await;
                 let kept = kept.map_err(|e| CliError::failed(e.to_string()))?;
                 match for_call(&session.project, kept, &call) {
-                    Some(run) => turns::again(&host, &key, &run, nobody).await,
+                    Some(run) => turns::again(&host, &key, &run, &Submit::default(), nobody).await,
                     None => Ok(None),
                 }
             }

@@ -319,6 +319,10 @@ class Replicas(unittest.TestCase):
         self.assertEqual(status, 503, told)
         self.assertIn("taken over by another", told["detail"])
         self.assertEqual(self.messages(self.one, session), [("user", "slow stop"), ("assistant", "You said: slow stop")])
+        # Sent again, it is answered as it came out, by either.
+        for server in (self.one, self.two):
+            status, headers, told = turn(server, "slow stop", "s", key="s")
+            self.assertEqual((status, headers["x-run-id"]), (200, run), told)
         self.assertEqual(send(self.one, f"/runs/{run}")[2]["outcome"], "complete")
         self.assertEqual(self.journal("two", run), before)
         self.whole(run)
@@ -432,7 +436,7 @@ class Replicas(unittest.TestCase):
 
 
 def figures(turns):
-    """What a turn costs: journals in files and conversations in SQLite, against both in Postgres, with one replica and with two."""
+    """What a turn costs: journals in files and conversations in SQLite, against both in Postgres, with one, two and four replicas."""
     mind = Mind()
 
     def measure(name, shared, count):
@@ -459,6 +463,7 @@ def figures(turns):
     measure("files, one server", False, 1)
     measure("Postgres, one replica", True, 1)
     measure("Postgres, two replicas", True, 2)
+    measure("Postgres, four replicas", True, 4)
 
 
 if __name__ == "__main__":

@@ -175,7 +175,7 @@ impl Server {
         };
         let reply = match run {
             // A process before this one began it.
-            Some(run) => self.gone_on_with(pack, &key, &run).await,
+            Some(run) => self.gone_on_with(pack, &key, &run, &submit).await,
             None => None,
         };
         let reply = match reply {
@@ -193,6 +193,12 @@ impl Server {
             Ok(answered) => {
                 self.sessions.answered(&once.id, &answered).await?;
                 Ok(answered)
+            }
+            // It goes on where it stopped when it is sent again, here or elsewhere.
+            Err(problem)
+                if problem.more.contains_key("run_id") && problem.retry_after.is_some() =>
+            {
+                Err(problem)
             }
             Err(problem) if problem.more.contains_key("run_id") => {
                 let answered = told(&problem);
@@ -231,14 +237,15 @@ impl Server {
         pack: &ServedPack,
         key: &SessionKey,
         run: &str,
+        submit: &Submit,
     ) -> Option<Result<TurnReply, Problem>> {
         let cancel = Cancel::default();
         let host = self.host(pack, &cancel);
         let mut watch = self.watching(&cancel, key);
-        match turns::again(&host, key, run, &mut watch).await {
+        match turns::again(&host, key, run, submit, &mut watch).await {
             Ok(None) => None,
             Ok(Some(reply)) => Some(crate::turning::ended_well(reply)),
-            Err(error) => Some(Err(error.into())),
+            Err(error) => Some(Err(self.unfinished(error, run))),
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::once::Onces;
 use crate::paths::Paths;
 use crate::push::Outbox;
 use crate::router::Noted;
+use crate::takeover::Lost;
 use crate::threads::{Hands, Threads};
 use crate::turning::Turns;
 use crate::ui::Ui;
@@ -123,6 +124,7 @@ pub struct Server {
     pub limits: Limits,
     pub(crate) turns: Turns,
     pub(crate) live: Arc<Live>,
+    pub(crate) lost: Lost,
     pub(crate) onces: Onces,
     /// Messages that wait for others.
     pub(crate) waiting: Arc<Waiting>,
@@ -169,6 +171,7 @@ impl Server {
             paths,
             limits,
             live: Arc::default(),
+            lost: Lost::default(),
             onces: Onces::default(),
             waiting: Arc::default(),
             started: Instant::now(),

@@ -9,8 +9,8 @@ use agentctl_base::question::Outcome;
 use agentctl_engine::store::{Ledger, Project};
 use agentctl_sessions::SessionKey;
 use serde_json::{Value, json};
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
@@ -18,6 +18,21 @@ use tokio::task::JoinHandle;
 const LOOKS: u64 = 40;
 /// What fails again and again is looked at at least once in 2 to the power of so many looks.
 const MOST_DOUBLED: u32 = 6;
+
+/// Runs that this replica worked on and lost. Who took one may have found nothing to do yet, where this replica stood still before it
+/// noted the turn, and has let go of it: then nobody else knows of it.
+#[derive(Debug, Default)]
+pub struct Lost(Mutex<BTreeSet<String>>);
+
+impl Lost {
+    pub fn note(&self, run: &str) {
+        self.all().insert(run.to_owned());
+    }
+
+    fn all(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Looks after what other replicas leave and ask for, as long as it is polled.
 pub async fn look_after(server: Arc<Server>) {
@@ -96,9 +111,11 @@ async fn take_up(server: &Arc<Server>) {
             }
         };
         was_away = false;
-        hear(&mut known, look).await;
-        known.retain(|run, now| now.is_going() || abandoned.contains(run));
-        for run in abandoned {
+        hear(server, &mut known, look).await;
+        let open: BTreeSet<String> = abandoned.into_iter().collect();
+        let open = &open | &*server.lost.all();
+        known.retain(|run, now| now.is_going() || open.contains(run));
+        for run in open {
             // As many at once as turns are.
             if known.values().filter(|now| now.is_going()).count() >= server.limits.turns {
                 break;
@@ -123,7 +140,7 @@ async fn take_up(server: &Arc<Server>) {
 }
 
 /// Takes up what came of the tries that are at their end.
-async fn hear(known: &mut HashMap<String, Known>, look: u64) {
+async fn hear(server: &Server, known: &mut HashMap<String, Known>, look: u64) {
     let is_over = |now: &Known| matches!(now, Known::Going { trying, .. } if trying.is_finished());
     let over: Vec<(String, Known)> = known.extract_if(|_, now| is_over(now)).collect();
     for (run, now) in over {
@@ -131,7 +148,9 @@ async fn hear(known: &mut HashMap<String, Known>, look: u64) {
             continue;
         };
         match trying.await {
-            Ok(Tried::Done) => {}
+            Ok(Tried::Done) => drop(server.lost.all().remove(&run)),
+            // Of a run that was lost it is at work, and nobody is cut off from it.
+            Ok(Tried::Hangs) if server.lost.all().remove(&run) => {}
             Ok(Tried::Hangs) => drop(known.insert(run, Known::Hangs)),
             Ok(Tried::Failed) | Err(_) => drop(known.insert(run, Known::failed(failed + 1, look))),
         }

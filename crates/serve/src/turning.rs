@@ -8,7 +8,7 @@ use crate::server::{ServedPack, Server};
 use agentctl_base::question::{Outcome, Question};
 use agentctl_engine::run::{Cancel, Cause, Reply};
 use agentctl_sessions::{SessionError, SessionKey};
-use agentctl_turns::{self as turns, Expects, Submit, TurnReply};
+use agentctl_turns::{self as turns, Expects, Submit, TurnError, TurnReply};
 use hyper::StatusCode;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -332,12 +332,9 @@ impl Server {
         let host = self.host(pack, cancel);
         let turn = turns::turn(&host, key, submit, watch);
         let (taken, late) = self.in_time(cancel, turn).await;
-        let reply = taken.map_err(|error| {
-            let problem = Problem::from(error);
-            match &watch.run {
-                Some(run) => problem.with("run_id", run.clone()),
-                None => problem,
-            }
+        let reply = taken.map_err(|error| match &watch.run {
+            Some(run) => self.unfinished(error, run),
+            None => error.into(),
         })?;
         if reply.outcome != Outcome::Interrupted {
             return ended_well(reply);
@@ -348,6 +345,14 @@ impl Server {
             (false, _) => CutOff::Ending,
         };
         Err(self.cut_off(pack, key, &reply, cause, watch).await?)
+    }
+
+    /// Why a run's turn has no reply.
+    pub(crate) fn unfinished(&self, error: TurnError, run: &str) -> Problem {
+        if error.is_lost() {
+            self.lost.note(run);
+        }
+        Problem::from(error).with("run_id", run)
     }
 
     /// Ends a turn that was interrupted; the problem tells what stays of it.

@@ -141,6 +141,13 @@ pub trait Sessions: Pushes + Send + Sync {
     /// What is known of a request, by the id that it would be claimed with; None: none came.
     fn asked<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<Option<Asked>, SessionError>>;
 
+    /// Notes the run that a claimed request goes on with, before it does: sent again, that is where it is looked for.
+    fn goes_on_with<'a>(
+        &'a self,
+        request: &'a str,
+        run: &'a str,
+    ) -> BoxFuture<'a, Result<(), SessionError>>;
+
     /// Keeps what was answered to a claimed request.
     fn answered<'a>(
         &'a self,

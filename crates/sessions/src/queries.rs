@@ -646,6 +646,14 @@ macro_rules! sessions_by_queries {
                 Box::pin(self.store.answered(id, answered))
             }
 
+            fn goes_on_with<'a>(
+                &'a self,
+                request: &'a str,
+                run: &'a str,
+            ) -> BoxFuture<'a, Result<(), SessionError>> {
+                Box::pin(self.store.goes_on_with(request, run))
+            }
+
             fn unclaim<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), SessionError>> {
                 Box::pin(self.store.unclaim(id))
             }

@@ -138,7 +138,13 @@ where
         self.commit(tx).await
     }
 
-    /// Notes the run that was begun for a request, together with what else the transaction writes.
+    pub async fn goes_on_with(&self, id: &str, run: &str) -> Result<(), SessionError> {
+        let mut tx = self.writing().await?;
+        self.began(&mut tx, id, run).await?;
+        self.commit(tx).await
+    }
+
+    /// Notes the run of a request, together with what else the transaction writes.
     pub(crate) async fn began(
         &self,
         tx: &mut Transaction<'static, D>,

@@ -1,20 +1,23 @@
 //! What is asked of a turn after its reply: the same again, an answer to what it asks, its end, and that all of it is erased.
 
-use super::{Host, TurnError, TurnReply, is_over, keep, own};
-use agentctl_engine::run::{AnswerTo, Observer, RunError};
-use agentctl_engine::store::Project;
+use super::{Host, Submit, TurnError, TurnReply, is_over, is_same, keep, own};
+use agentctl_engine::pack::Pack;
+use agentctl_engine::run::{self, AnswerTo, Observer, RunError};
+use agentctl_engine::store::{Event, Project, Record};
 use agentctl_sessions::{Session, SessionError, SessionKey, Sessions};
 
-/// The reply of a turn that was begun for this very request before: as it was, or after it was gone on with. None: nothing was done.
+/// The reply of a turn that was begun for this very request before, or that it was to answer: as it was, or after it was gone on with.
+/// None: nothing was done.
 pub async fn again(
     host: &Host<'_>,
     key: &SessionKey,
     run: &str,
+    submit: &Submit,
     observer: &mut dyn Observer,
 ) -> Result<Option<TurnReply>, TurnError> {
     let _held = host.sessions.turn(key, host.wait).await?;
     let session = own(host.sessions.load(key).await?)?;
-    again_in(host, &session, run, observer).await
+    again_in(host, &session, run, submit, observer).await
 }
 
 /// The same for who has the conversation's turn.
@@ -22,11 +25,21 @@ pub(super) async fn again_in(
     host: &Host<'_>,
     session: &Session,
     run: &str,
+    submit: &Submit,
     observer: &mut dyn Observer,
 ) -> Result<Option<TurnReply>, TurnError> {
-    let Some(before) = host.reopen(run, observer).await? else {
+    let Some(mut before) = host.reopen(run, observer).await? else {
         return Ok(None);
     };
+    // It was noted as the answer, and the process ended before the run had it.
+    let asks = before.question().is_some() && !before.has_ended();
+    if asks
+        && let Some(name) = submit.name()
+        && !is_same(before.input(), submit)
+        && !was_heard(host.project, host.pack, run, name)?
+    {
+        before.answer(submit.message.as_deref().unwrap_or_default(), Some(name))?;
+    }
     let input = before.input().clone();
     let (report, left) = before.drive().await?;
     if is_over(&report) && session.open_run.as_deref() == Some(run) {
@@ -34,6 +47,21 @@ pub(super) async fn again_in(
     }
     let reply = TurnReply::of(host.pack, &session.id, &report, &left, &[]);
     Ok(Some(reply))
+}
+
+/// Whether the run was begun by the message that its sender calls so, or has it as an answer.
+pub fn was_heard(project: &Project, pack: &Pack, run: &str, name: &str) -> Result<bool, RunError> {
+    let (mut last, mut was) = (None, false);
+    let mut look = |record: &Record| match &record.event {
+        Event::ActivationStarted { kind, heard, .. } => {
+            last.clone_from(heard);
+            was |= kind == "start" && heard.as_deref() == Some(name);
+        }
+        Event::AnswerGiven { .. } => was |= last.as_deref() == Some(name),
+        _ => {}
+    };
+    run::show(project, pack, run, &mut look)?;
+    Ok(was)
 }
 
 /// Answers the question that a turn waits for, and goes on with it.

@@ -9,7 +9,7 @@ mod user_view;
 
 pub use agentctl_engine::run::AnswerTo;
 pub use commands::{Command, help};
-pub use later::{Gone, again, answer, erase};
+pub use later::{Gone, again, answer, erase, was_heard};
 pub use reply::{Expects, TurnReply};
 pub use settle::{Settled, settle, stop};
 pub use user_view::{Seen, done, seen, words};
@@ -20,7 +20,7 @@ use agentctl_engine::run::{
     Answering, Budgets, Cancel, Effects, Left, Models, Observer, Resume, RunContext, RunError,
     RunOptions, RunReport, SessionGiven, Turn,
 };
-use agentctl_engine::store::{Link, Project, StoreError};
+use agentctl_engine::store::{LedgerError, Link, Project, StoreError};
 use agentctl_sessions::{Finish, NewMessage, Role, Session, SessionError, SessionKey, Sessions};
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
@@ -68,6 +68,13 @@ pub struct Submit {
     pub answering: Answering,
 }
 
+impl Submit {
+    /// What the run's records call it: as its sender does, else by the request that was claimed for it.
+    fn name(&self) -> Option<&str> {
+        self.heard.as_deref().or(self.request.as_deref())
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub enum TurnError {
     #[error(transparent)]
@@ -78,6 +85,16 @@ pub enum TurnError {
     TooLong(usize),
     #[error("run {0} waits for no message: nothing was done")]
     NotOpen(String),
+}
+
+impl TurnError {
+    /// Another replica took the run: what this one did since counts for nothing.
+    pub fn is_lost(&self) -> bool {
+        let TurnError::Run(RunError::Store(StoreError::Ledger(error))) = self else {
+            return false;
+        };
+        matches!(error, LedgerError::Lost { .. })
+    }
 }
 
 impl Host<'_> {
@@ -144,7 +161,7 @@ pub async fn turn(
     // While this one waited, another replica may have taken the turn for the very same request.
     if let Some(request) = &submit.request
         && let Some(run) = host.sessions.asked(request).await?.and_then(|of| of.run)
-        && let Some(reply) = later::again_in(host, &session, &run, observer).await?
+        && let Some(reply) = later::again_in(host, &session, &run, submit, observer).await?
     {
         return Ok(reply);
     }
@@ -185,7 +202,7 @@ pub async fn turn(
             version: u64::try_from(session.version).unwrap_or_default(),
             fields,
             messages: messages.iter().map(|m| of_message(&m.said)).collect(),
-            heard: submit.heard.clone(),
+            heard: submit.name().map(str::to_owned),
             parent: submit.parent.clone(),
         })),
     };
@@ -237,10 +254,10 @@ async fn unfinished(
     };
     // A turn that asked something has its reply already: what comes now is the answer, or it asks again.
     if before.question().is_some() && !before.has_ended() {
-        before.answer(
-            submit.message.as_deref().unwrap_or_default(),
-            submit.heard.as_deref(),
-        )?;
+        if let Some(request) = &submit.request {
+            host.sessions.goes_on_with(request, run).await?;
+        }
+        before.answer(submit.message.as_deref().unwrap_or_default(), submit.name())?;
         let input = before.input().clone();
         let (report, left) = before.drive().await?;
         if is_over(&report) {

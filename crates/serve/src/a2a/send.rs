@@ -122,7 +122,7 @@ async fn carry(
         Some(run) => {
             let key = server.sessions.of_run(run).await.map_err(Problem::from)?;
             let key = key.as_ref().unwrap_or(&said.key);
-            server.gone_on_with(pack, key, run).await
+            server.gone_on_with(pack, key, run, &said.submit).await
         }
         None => None,
     };

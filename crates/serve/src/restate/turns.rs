@@ -105,7 +105,7 @@ impl Order {
             Work::Answer(answer) => self.answer(host, answer, observer).await,
             Work::Advance => {
                 let run = self.session().await?.open_run.ok_or_else(nothing_open)?;
-                self.again(host, &run, observer).await
+                self.again(host, &run, &Submit::default(), observer).await
             }
         }
     }
@@ -123,8 +123,13 @@ impl Order {
     ) -> Result<TurnReply, Problem> {
         let now = self.pack.effects.now().as_millisecond();
         let known = self.server.sessions.claim(&self.id, &self.id, now).await?;
+        let submit = Submit {
+            request: Some(self.id.clone()),
+            heard: Some(self.id.clone()),
+            ..submit.clone()
+        };
         if let Claimed::Begun(Some(run)) = known {
-            return self.again(host, &run, observer).await;
+            return self.again(host, &run, &submit, observer).await;
         }
         let session = self.session().await?;
         if let Some(run) = session.last_run.as_ref().filter(|_| only) {
@@ -140,11 +145,6 @@ impl Order {
                 Problem::new(StatusCode::CONFLICT, told).hint("answer gives it, cancel ends it")
             );
         }
-        let submit = Submit {
-            request: Some(self.id.clone()),
-            heard: Some(self.id.clone()),
-            ..submit.clone()
-        };
         Ok(turns::turn(host, &self.key, &submit, observer).await?)
     }
 
@@ -186,7 +186,7 @@ impl Order {
             Err(TurnError::NotOpen(_) | TurnError::Run(RunError::Usage(_)))
                 if self.was_heard(&run)? =>
             {
-                self.again(host, &run, observer).await
+                self.again(host, &run, &Submit::default(), observer).await
             }
             given => Ok(given?),
         }
@@ -196,9 +196,10 @@ impl Order {
         &self,
         host: &Host<'_>,
         run: &str,
+        submit: &Submit,
         observer: &mut dyn Observer,
     ) -> Result<TurnReply, Problem> {
-        let reply = turns::again(host, &self.key, run, observer).await?;
+        let reply = turns::again(host, &self.key, run, submit, observer).await?;
         reply.ok_or_else(nothing_open)
     }
 
@@ -212,15 +213,8 @@ impl Order {
 
     /// Whether the run has an answer that came with this order.
     fn was_heard(&self, run: &str) -> Result<bool, Problem> {
-        let mut was = false;
-        let mut look = |record: &agentctl_engine::store::Record| {
-            if let Event::ActivationStarted { heard, .. } = &record.event {
-                was |= heard.as_ref() == Some(&self.id);
-            }
-        };
-        let shown = run::show(&self.pack.project, &self.pack.pack, run, &mut look);
-        shown.map_err(|e| Problem::from(TurnError::from(e)))?;
-        Ok(was)
+        let heard = turns::was_heard(&self.pack.project, &self.pack.pack, run, &self.id);
+        heard.map_err(|e| TurnError::from(e).into())
     }
 }
 

@@ -1,8 +1,12 @@
 //! Requests that are sent again, and what is asked of a turn after its reply.
 
+use super::ends::key;
 use super::letters::LOST;
 use super::support::{Desk, Got, MANIFEST, OTHER, TOKEN, client, may, two};
+use agentctl_base::question::Outcome;
+use agentctl_engine::run::{Cancel, Unobserved};
 use agentctl_serve::{How, May, Settled};
+use agentctl_turns::{self as turns, Host, Submit};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +49,61 @@ async fn the_same_request_again_is_the_same_answer_and_another_is_refused() {
     let wrong = with_key(&desk, "k3", &json!({})).await;
     assert_eq!(wrong.status, 422);
     assert_eq!(with_key(&desk, "k3", &body("hello")).await.status, 200);
+}
+
+#[tokio::test]
+async fn an_answer_that_comes_again_is_taken_once_wherever_its_process_ended() {
+    let desk = Desk::open().await;
+    let asked = desk.post("/hooks/desk", &body("which")).await;
+    let run = asked.header("x-run-id").unwrap();
+    let (pack, sessions, cancel) = (
+        &desk.server.packs["desk"],
+        &desk.server.sessions,
+        Cancel::default(),
+    );
+    let host = Host {
+        project: &pack.project,
+        pack: &pack.pack,
+        gateway: &pack.gateway,
+        models: &*pack.models,
+        effects: &*pack.effects,
+        cancel: &cancel,
+        sessions: &**sessions,
+        limits: pack.limits.clone(),
+        wait: Duration::from_secs(5),
+    };
+    let submit = Submit {
+        message: Some("red".to_owned()),
+        request: Some("r".to_owned()),
+        ..Submit::default()
+    };
+    let now = pack.effects.now().as_millisecond();
+    sessions.claim("r", "b", now).await.unwrap();
+    // Before the run had the answer: it is given now. After that: it is told as it came out.
+    sessions.goes_on_with("r", run).await.unwrap();
+    for _ in 0..2 {
+        let reply = turns::again(&host, &key("c"), run, &submit, &mut Unobserved).await;
+        assert_eq!(reply.unwrap().unwrap().outcome, Outcome::Complete);
+    }
+    // By a process that waited for the conversation meanwhile, too.
+    let reply = turns::turn(&host, &key("c"), &submit, &mut Unobserved).await;
+    assert_eq!(reply.unwrap().run_id, run);
+    // One that takes an answer notes it itself.
+    let asked = desk.post("/hooks/desk", &body("which")).await;
+    let run = asked.header("x-run-id").unwrap();
+    let submit = Submit {
+        request: Some("s".to_owned()),
+        ..submit
+    };
+    sessions.claim("s", "b", now).await.unwrap();
+    for _ in 0..2 {
+        let reply = turns::turn(&host, &key("c"), &submit, &mut Unobserved).await;
+        assert_eq!(reply.unwrap().run_id, run);
+    }
+    let kept = sessions.messages(&key("c"), 20).await.unwrap();
+    let kept: Vec<&str> = kept.iter().map(|m| m.said.text.as_str()).collect();
+    let once = ["which", "Which colour?", "red", "You said: which"];
+    assert_eq!(kept, [once, once].concat());
 }
 
 #[tokio::test]

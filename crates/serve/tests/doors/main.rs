@@ -24,6 +24,7 @@ mod files;
 mod later;
 mod letters;
 mod listed;
+mod lost;
 mod page;
 mod pushes;
 mod said;
