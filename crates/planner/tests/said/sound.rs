@@ -41,7 +41,7 @@ fn what_is_built_says_which_and_by_what() {
         ),
         (
             "Every day at 7 read the Google Sheet Invoices where paid = false and post each to Slack #money.",
-            "filter",
+            "if",
             &["$json.paid", r#""type":"boolean","operation":"false""#],
         ),
         (
@@ -80,7 +80,7 @@ fn what_is_built_says_which_and_by_what() {
             &["lastNodeExecuted"],
         ),
         (
-            "When a webhook receives an order, post it to https://api.example.com/orders. Retry 3 times if it fails.",
+            "When a webhook receives an order, POST it to https://api.example.com/orders. Retry 3 times if it fails.",
             "httpRequest",
             &["https://api.example.com/orders"],
         ),
