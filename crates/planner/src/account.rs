@@ -78,10 +78,15 @@ impl Account {
     }
 
     /// What reading left out of a plan, and compiling of a workflow, is not built.
-    pub(crate) fn without_gaps(mut self, unread: &[String], built: &Compiled) -> Self {
+    pub(crate) fn without_gaps(
+        mut self,
+        (request, language): (&str, &str),
+        unread: &[String],
+        built: &Compiled,
+    ) -> Self {
         self.leaves_out(unread);
         self.leaves_out(&built.gaps);
-        self.leaves_out(&unsound::unsound(built));
+        self.leaves_out(&unsound::unsound(request, language, built));
         self
     }
 
@@ -149,7 +154,8 @@ pub fn account_of_plan(request: &str, plan: &Plan, built: &Compiled) -> Account 
         made: &built.made,
         ..But::default()
     };
-    account_but(request, &plan.language, &[&built.workflow], &but).without_gaps(&plan.unread, built)
+    let account = account_but(request, &plan.language, &[&built.workflow], &but);
+    account.without_gaps((request, &plan.language), &plan.unread, built)
 }
 
 /// What else is known of a request that is held against workflows.
@@ -366,11 +372,22 @@ fn condition(
         let both = senses.iter().any(|s| s.is("when"));
         both.then(|| evidence.starts()).flatten()
     };
+    // "retry 3 times if it fails".
+    let fails = || {
+        let behind = chart.items.iter().skip_while(|i| i.from <= item.from);
+        let mut clause = behind.take_while(|i| !i.stops());
+        clause.any(|i| i.verb().is_some_and(|v| v.calls("FAIL")))
+    };
+    let retried = || evidence.shows("text=retryOnFail").filter(|_| fails());
     let fate = match sense.concept.as_str() {
-        "if" => found(evidence.choice().or_else(when)),
+        "if" => found(evidence.choice().or_else(when).or_else(retried)),
         "unless" | "only" => found(evidence.choice()),
         "pronoun" if item.text == WHOSE => found(evidence.choice()),
-        "else" => found(evidence.branches()),
+        "else" => found(
+            evidence
+                .branches()
+                .or_else(|| evidence.answers("otherwise")),
+        ),
         "more" | "less" => found(evidence.bound()),
         "each" | "until" => context("how items go through"),
         _ => return None,

@@ -36,6 +36,7 @@ mod think;
 mod timing;
 mod title;
 mod unasked;
+mod upsert;
 
 pub(crate) use gate::spoken_of;
 

@@ -94,7 +94,11 @@ pub(crate) fn account_of(
         false,
         &built.made,
     )
-    .without_gaps(&reading.plan.unread, built)
+    .without_gaps(
+        (request, &reading.plan.language),
+        &reading.plan.unread,
+        built,
+    )
 }
 
 /// What a change left out, and what neither the workflow before nor the one after answers for.

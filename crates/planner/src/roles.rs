@@ -520,7 +520,7 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
             false,
             &compiled.made,
         )
-        .without_gaps(&unread, &compiled);
+        .without_gaps((&asked(input), &language), &unread, &compiled);
         let mut said = notes(input, compiled.notes);
         said.extend(wished.notes.clone());
         if !account.judged {

@@ -157,8 +157,10 @@ impl Evidence {
                 "onError" | "retryOnFail" | "maxTries" | "executeOnce" | "waitBetweenTries"
             ) {
                 self.words_of(key, name);
-                if let Some(Value::String(value)) = node.map().get(key) {
-                    self.words_of(value, name);
+                match node.map().get(key) {
+                    Some(Value::String(value)) => self.words_of(value, name),
+                    Some(Value::Number(n)) => self.words_of(&n.to_string(), name),
+                    _ => {}
                 }
             }
         }
@@ -204,6 +206,7 @@ impl Evidence {
             // The request itself, put into a text, shows nothing of what is done with it, nor does what is still to be filled in.
             Value::String(text) if self.repeats(text) || modify::is_open(text) => {}
             Value::String(text) => {
+                let text = &unnamed(text);
                 self.words_of(text, node);
                 if text.contains("://") {
                     for word in words(&text.to_lowercase()) {
@@ -408,12 +411,11 @@ impl Evidence {
             .or_else(|| own(word))
             .or_else(empty)
             .or_else(shown);
-        first.or_else(|| {
-            self.plain
-                .iter()
-                .find(|(w, _)| same(w))
-                .map(|(_, n)| n.clone())
-        })
+        let told = || {
+            let found = self.plain.iter().find(|(w, _)| same(w));
+            found.map(|(_, n)| n.clone())
+        };
+        first.or_else(told).or_else(|| self.answers(concept))
     }
 
     /// What answers for a time: a schedule for a rhythm, a wait or an expression with dates for all others.
@@ -438,7 +440,7 @@ impl Evidence {
     }
 
     /// The first of what `knowledge/answers_for.tsv` lists for something said.
-    fn answers(&self, said: &str) -> Option<String> {
+    pub(super) fn answers(&self, said: &str) -> Option<String> {
         let mut rows = ANSWERS_FOR.rows().filter(|cells| cells.at(0) == said);
         rows.find_map(|cells| cells.at(1).split_whitespace().find_map(|t| self.shows(t)))
     }
@@ -584,6 +586,18 @@ impl Evidence {
     pub(super) fn bound(&self) -> Option<String> {
         self.answers("bound")
     }
+}
+
+/// An expression without the names of nodes that it reads (`$('Only paid')`): they say nothing of what is done.
+fn unnamed(text: &str) -> String {
+    const NODE: &str = "$('";
+    let mut parts = text.split(NODE);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str("$(");
+        out.push_str(part.split_once("')").map_or("", |(_, rest)| rest));
+    }
+    out
 }
 
 /// The words of a text.

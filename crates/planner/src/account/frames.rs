@@ -72,6 +72,11 @@ pub(super) fn destroys(operation: &str) -> bool {
     })
 }
 
+/// Whether a frame destroys something.
+pub(super) fn is_destroying(name: &str) -> bool {
+    frame(name).is_some_and(|f| f.acts == "destroys")
+}
+
 pub(crate) fn frame(name: &str) -> Option<&'static Frame> {
     FRAMES.get(name)
 }

@@ -1,5 +1,13 @@
 //! What a finished workflow cannot do, whatever its words are: read a field that no node gives, delete something that nobody
-//! named, send to an address of another kind, or say what nobody said. The part of the request that it was made of is not built.
+//! named, change a record without saying which, look for something without saying by what, write what was never read. It is held
+//! against itself and against what the catalog knows of its nodes; the part of the request that such a node was made of is not built.
+
+mod finished;
+mod hand;
+mod record;
+mod sought;
+#[cfg(test)]
+mod unsound_tests;
 
 use super::frames;
 use crate::compile::Compiled;
@@ -7,13 +15,38 @@ use crate::modify;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::validate::validate;
 use agentctl_n8n::{Node, short_type};
+use finished::{Finished, destroys, values};
 use serde_json::Value;
 
 /// The finding of a field that the node before cannot give.
 const FIELD_NOT_THERE: &str = "agentctl/field-not-there";
 
+/// What makes a node one that cannot be right.
+type Check = fn(&Finished<'_>, &Node) -> bool;
+
+const CHECKS: &[Check] = &[
+    destroys_anything,
+    destroys_by_a_guess,
+    is_sent_astray,
+    says_nothing,
+    record::makes_its_own_start,
+    record::changes_nothing,
+    record::changes_no_record,
+    record::matches_by_nothing,
+    record::gives_back_what_it_read,
+    record::writes_twice,
+    record::destroys_unasked,
+    hand::tells_of_nothing,
+    hand::is_not_used,
+    hand::reads_a_word_for_a_field,
+    hand::takes_a_figure_for_a_yes,
+    sought::looks_for_nothing,
+    sought::hears_another_event,
+];
+
 /// The parts of the request of which such nodes were made; where none is known, the finding or the node.
-pub(super) fn unsound(built: &Compiled) -> Vec<String> {
+pub(super) fn unsound(request: &str, language: &str, built: &Compiled) -> Vec<String> {
+    let finished = Finished::of(request, language, built);
     let mut parts: Vec<String> = Vec::new();
     let mut add = |part: String| {
         if !parts.contains(&part) {
@@ -26,48 +59,33 @@ pub(super) fn unsound(built: &Compiled) -> Vec<String> {
         }
         let name = finding.node.as_deref();
         let reader = name.and_then(|name| built.workflow.node_by_name(name));
-        add(part_of(built, reader).unwrap_or(finding.message));
+        let said = reader.and_then(|node| finished.said(node));
+        add(said.map_or(finding.message, str::to_owned));
     }
-    let nodes = built.workflow.nodes.iter().filter(|n| !n.disabled());
-    let is_unsound = |n: &&Node| {
-        destroys_anything(n)
-            || destroys_by_a_guess(built, n)
-            || is_sent_astray(n)
-            || says_nothing(n)
-    };
-    for node in nodes.filter(is_unsound) {
-        add(part_of(built, Some(node)).unwrap_or_else(|| node.name().to_owned()));
+    for node in finished.nodes() {
+        if CHECKS.iter().any(|check| check(&finished, node)) {
+            let said = finished.said(node);
+            add(said.unwrap_or_else(|| node.name()).to_owned());
+        }
     }
     parts
 }
 
-fn part_of(built: &Compiled, node: Option<&Node>) -> Option<String> {
-    let name = node?.name();
-    let mut made = built.made.iter();
-    let made = made.find(|m| !m.said.is_empty() && m.nodes.iter().any(|n| n == name))?;
-    Some(made.said.clone())
-}
-
 /// Whether a node destroys something and does not know what.
-fn destroys_anything(node: &Node) -> bool {
+fn destroys_anything(_: &Finished<'_>, node: &Node) -> bool {
     destroys(node) && values(node).filter_map(Value::as_str).any(modify::is_open)
 }
 
 /// Whether a node destroys what its own service gave just before, and takes the id from a part of that: such records carry their id
 /// themselves.
-fn destroys_by_a_guess(built: &Compiled, node: &Node) -> bool {
-    let same_service = |name: &str| {
-        let before = built.workflow.node_by_name(name);
-        before.is_some_and(|before| before.node_type() == node.node_type())
-    };
+fn destroys_by_a_guess(finished: &Finished<'_>, node: &Node) -> bool {
     destroys(node)
         && values(node)
             .filter_map(|value| value.as_str().or_else(|| value.get("value")?.as_str()))
             .any(is_of_a_part)
-        && built
-            .workflow
-            .edges()
-            .any(|(from, _, _, link)| link.node == node.name() && same_service(from))
+        && finished
+            .before(node)
+            .any(|before| before.node_type() == node.node_type())
 }
 
 /// `={{ $json.PART.id }}`.
@@ -77,26 +95,15 @@ fn is_of_a_part(value: &str) -> bool {
     path.is_some_and(|part| !part.is_empty() && part.chars().all(char::is_alphanumeric))
 }
 
-fn destroys(node: &Node) -> bool {
-    let operation = node.parameters().and_then(|p| p.get("operation"));
-    operation
-        .and_then(Value::as_str)
-        .is_some_and(frames::destroys)
-}
-
-fn values(node: &Node) -> impl Iterator<Item = &Value> {
-    node.parameters().into_iter().flat_map(|p| p.values())
-}
-
 /// Whether a node has an address of mail where a telephone number belongs.
-fn is_sent_astray(node: &Node) -> bool {
+fn is_sent_astray(_: &Finished<'_>, node: &Node) -> bool {
     let short = short_type(node.node_type());
     let mut parameters = node.parameters().into_iter().flatten();
     parameters.any(|(key, value)| modify::is_astray(short, key, value))
 }
 
 /// Whether what a node is to say or write was not said.
-fn says_nothing(node: &Node) -> bool {
+fn says_nothing(_: &Finished<'_>, node: &Node) -> bool {
     let mut parameters = node.parameters().into_iter().flatten();
     parameters.any(|(key, value)| modify::is_unsaid(key, value))
 }

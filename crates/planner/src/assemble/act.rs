@@ -15,6 +15,17 @@ impl Reading<'_> {
                 self.mention(found);
             }
         }
+        if self.only_tells_which(clause) {
+            let said = self.said(clause);
+            self.plan.unread.push(said);
+            return Vec::new();
+        }
+        if let Some(done) = self.done_with(clause) {
+            if let Some(own) = self.clauses.get_mut(i) {
+                own.clone_from(&done);
+            }
+            return self.act(i, &done);
+        }
         let next = self.clause_at(i + 1);
         // "ask GPT to classify …": the next clause says what it is asked.
         if next.intro == Intro::Purpose && clause.calls("ASK") && self.models(clause) {
@@ -103,6 +114,38 @@ impl Reading<'_> {
             self.topic.object = Some(self.concept(object).to_owned());
         }
         steps
+    }
+
+    /// "only rows changed since last run": which of them are meant, and nothing that is done.
+    fn only_tells_which(&self, clause: &Clause) -> bool {
+        let led = self.chart.item(clause.from).is("only");
+        let past = |v: &crate::clause::Use| v.sense.form == "past" && !v.passive && !v.negated;
+        led && !clause.before.is_empty() && clause.verb.as_ref().is_some_and(past)
+    }
+
+    /// "each mail gets its attachment uploaded to …": what is done with what stands before the participle.
+    fn done_with(&self, clause: &Clause) -> Option<Clause> {
+        let gets = clause
+            .verb
+            .as_ref()
+            .filter(|v| v.sense.concept == "get" && !v.negated)?;
+        let theme = clause.after.first().filter(|p| p.prep.is_empty())?;
+        let does = |at: &usize| {
+            let verb = self.chart.item(*at).verb();
+            verb.is_some_and(|v| v.form == "past" && crate::account::asks_for_a_step(v))
+        };
+        let at = (theme.from..theme.to).find(does)?;
+        let sense = self.chart.item(at).verb()?.clone();
+        let own = !clause.before.is_empty() && theme.head? < at;
+        let verb = Some(crate::clause::Use {
+            at,
+            sense,
+            ..gets.clone()
+        });
+        own.then(|| Clause {
+            verb,
+            ..clause.clone()
+        })
     }
 
     /// "Disk check via SSH: `df -h`": a command in quotation marks and a service that runs commands.
@@ -349,7 +392,9 @@ impl Reading<'_> {
             "PUBLISH" => self.on_service(i, clause, frame, Verb::Publish),
             "REPLY" | "ANSWER" => self.answer(i, clause, frame),
             "EXPORT" | "ARCHIVE" if self.exports(clause) => self.exported(i, clause),
-            "EXPORT" if let Some(at) = self.taken_out(clause) => self.take_out(i, clause, at),
+            "EXPORT" | "SYNC" if let Some(at) = self.taken_out(clause) => {
+                self.take_out(i, clause, at)
+            }
             "STORE" | "WRITE" if self.fills_column(clause) => {
                 self.on_service(i, clause, frame, Verb::Update)
             }
@@ -591,15 +636,18 @@ impl Reading<'_> {
         for name in self.fields(i) {
             args.push(arg(Role::Field(name.clone()), field(&name)));
         }
+        if verb == Verb::Update && service.is_any(&["sheet", "db", "base"]) {
+            args.extend(self.matched_by(clause));
+        }
         if service.is_any(&["sheet", "db", "base"]) {
             // In a table a status is a column like others.
             for one in &mut args {
                 let column = match one.role {
-                    Role::Status => "status",
-                    Role::Priority => "priority",
+                    Role::Status => self.column_of(clause, "status"),
+                    Role::Priority => self.column_of(clause, "priority"),
                     _ => continue,
                 };
-                one.role = Role::Field(column.to_owned());
+                one.role = Role::Field(column);
             }
             let given = |a: &Arg| matches!(a.value, Val::Lit { .. });
             let set: Vec<Role> = args
@@ -612,6 +660,14 @@ impl Reading<'_> {
         let object = self.object(clause, service);
         self.mention(service);
         self.simple(clause, on(service, verb, object, args))
+    }
+
+    /// The column of a concept, as a clause writes it: "estado".
+    fn column_of(&self, clause: &Clause, concept: &str) -> String {
+        let said = clause.phrases().find(|p| self.concept(p) == concept);
+        let said = said.and_then(|p| p.head).map(|at| self.raw(at));
+        let foreign = said.filter(|s| !s.to_lowercase().starts_with(concept));
+        foreign.unwrap_or(concept).to_owned()
     }
 
     /// What a clause acts on: the first record, message, file or person that it names.
@@ -656,9 +712,12 @@ impl Reading<'_> {
                 .or_else(|| self.services.iter().rev().find(kept))
                 .or(self.services.last());
             last.copied().filter(|_| {
-                clause.phrases().any(|p| {
-                    p.pronoun.is_some() || self.kind(p) == "record" || self.concept(p) == "status"
-                })
+                self.has_clitic(clause)
+                    || clause.phrases().any(|p| {
+                        p.pronoun.is_some()
+                            || self.kind(p) == "record"
+                            || self.concept(p) == "status"
+                    })
             })
         };
         let Some(service) = self.acts_on(clause, frame).or_else(latest) else {

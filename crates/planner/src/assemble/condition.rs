@@ -184,6 +184,9 @@ impl Reading<'_> {
             let right = self
                 .right(phrase)
                 .or_else(|| phrases.get(i + 1).and_then(|p| self.right(p)))?;
+            if let Some(flag) = self.flag(sign, phrase, &right) {
+                return Some(flag);
+            }
             // "an order over 100 euros": of a record the amount is meant.
             let recorded = |p: &Phrase| matches!(self.kind(p), "record" | "event" | "message");
             let of = crate::cut::before(&phrases, i).iter().rev();
@@ -253,6 +256,25 @@ impl Reading<'_> {
                 false => Cmp::Eq,
             },
             right,
+        })
+    }
+
+    /// "paid = false": the word before the sign is a field that is one of two.
+    fn flag(&self, sign: usize, phrase: &Phrase, right: &Val) -> Option<Cond> {
+        let Val::Lit { value } = right else {
+            return None;
+        };
+        let yes = match value.as_str()? {
+            "true" => true,
+            "false" => false,
+            _ => return None,
+        };
+        let op = self.sign(sign, phrase);
+        let named = self.chart.item(sign.checked_sub(1)?);
+        (matches!(op, Cmp::Eq | Cmp::Ne) && !named.stops()).then(|| Cond::Compare {
+            left: field(self.raw(sign - 1)),
+            op,
+            right: lit(yes),
         })
     }
 

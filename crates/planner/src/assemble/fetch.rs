@@ -68,6 +68,7 @@ impl Reading<'_> {
             (None, "SEARCH") if service.is("social") => Verb::Search,
             _ => Verb::GetMany,
         };
+        args.extend(self.sought_by(clause, frame, service));
         let object = self
             .listed_object(clause)
             .or_else(|| self.object(clause, service));
@@ -196,6 +197,30 @@ impl Reading<'_> {
             let news = matches!(self.concept(p), "news" | "feed");
             news || p.service.is_some_and(|s| s.key == "rssFeedRead")
         })
+    }
+
+    /// "look up the customer by email", "check whether it is there": by what a person is found among customers.
+    fn sought_by(
+        &self,
+        clause: &Clause,
+        frame: &str,
+        service: &crate::lexicon::ServiceEntry,
+    ) -> Option<crate::plan::Arg> {
+        if !service.is("crm") || !matches!(frame, "SEARCH" | "CHECK" | "GET") {
+            return None;
+        }
+        let given = clause
+            .phrases()
+            .any(|p| p.literal(self.chart, Kind::Mail).is_some());
+        let by = |p: &&Phrase| {
+            let one = p.noun(self.chart).is_some_and(|n| n.form == "one");
+            p.prep == "by" && one && p.names.is_empty() && p.service.is_none()
+        };
+        let exists = |i: &crate::chart::Item| i.verb().is_some_and(|v| v.calls("EXIST"));
+        let key = clause.phrases().find(by).map(|p| self.field_name(p));
+        let asks = self.items(clause).iter().any(exists);
+        let key = key.or_else(|| asks.then(|| "email".to_owned()))?;
+        (!given).then(|| arg(Role::MatchOn, field(&key)))
     }
 
     /// "Orders is read from the Google Sheet": the name of what keeps rows, as the subject of what is done with it.

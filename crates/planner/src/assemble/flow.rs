@@ -301,6 +301,7 @@ impl Reading<'_> {
             return;
         }
         match clause.intro {
+            Intro::Else if self.upserts(tree, clause) => {}
             Intro::Else if self.rests(tree, i, clause) => self.act_into(tree, i, clause),
             Intro::If | Intro::When | Intro::Unless => self.conditional(tree, i, clause, &said),
             Intro::Else => {

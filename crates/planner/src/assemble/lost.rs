@@ -4,6 +4,7 @@
 use super::Reading;
 use super::flow::Tree;
 use crate::account::asks_for_a_step;
+use crate::chart::What;
 use crate::clause::{Clause, Intro, Phrase};
 use crate::plan::{Arg, Does, Plan, Role, Trigger, Val};
 
@@ -48,6 +49,28 @@ impl Reading<'_> {
         });
         // What only looks at what came leaves no trace of its own.
         let looks = ["GET", "SEARCH", "CHECK", "LOOP", "HANDLE", "EXTRACT"];
+        // "find the ones where …": the condition behind it says which, and leaves its own.
+        let which = |c: &Clause| matches!(c.intro, Intro::If | Intro::Relative);
+        let bare = |p: &Phrase| {
+            p.pronoun.is_some() || matches!(self.concept(p), "one" | "thing") && p.names.is_empty()
+        };
+        let next = self.clause_at(i + 1);
+        let picks = looks.contains(&verb.frame())
+            && clause.phrases().all(bare)
+            && next.sentence == clause.sentence
+            && which(next);
+        // "check each morning at 8": the rhythm is all that it says.
+        let rhythm = looks.contains(&verb.frame())
+            && clause.phrases().next().is_none()
+            && !clause.times.is_empty();
+        // "spam is ignored": nothing hangs on what was classified so.
+        let labelled = |p: &Phrase| self.label_of(p).is_some();
+        let ignored = verb.frame() == "FILTER"
+            && !self.topic.labels.is_empty()
+            && clause.before.iter().any(labelled);
+        if (picks || rhythm || ignored) && !verb.negated {
+            return false;
+        }
         let ordered =
             verb.sense.form == "base" && clause.before.is_empty() && !looks.contains(&verb.frame());
         let asks = match clause.intro {
@@ -167,8 +190,37 @@ impl Reading<'_> {
     pub(super) fn lost(&self) -> Vec<String> {
         let open = self.traceless.iter().filter(|i| !self.is_used(**i));
         let said = open.map(|i| self.said(self.clause_at(*i)));
-        let said = said.chain(self.start_unknown());
+        let said = said.chain(self.start_unknown()).chain(self.goes_where());
         said.filter(|s| !s.is_empty()).collect()
+    }
+
+    /// "a pull request is merged to main": where something went to, which nothing tests.
+    fn goes_where(&self) -> Option<String> {
+        let event = self.starts_at.map(|at| self.clause_at(at))?;
+        let verb = event.verb.as_ref()?.at;
+        let word = |at: usize| {
+            let item = self.chart.item(at);
+            let named = matches!(item.what, What::Unknown)
+                || item.sense(crate::lex::Class::Adjective).is_some();
+            named && self.chart.item(at + 1).stops()
+        };
+        let into = |at: &usize| {
+            let item = self.chart.item(*at);
+            let classes = ["to", "into"];
+            item.is("prep") && classes.iter().any(|c| item.text == *c || item.tells(c))
+        };
+        let at = (verb + 1..event.to).filter(into).find(|at| word(at + 1))? + 1;
+        let args = self.plan.triggers.iter().filter_map(|t| match t {
+            Trigger::Service { args, .. } => Some(args),
+            _ => None,
+        });
+        let args: Vec<&Vec<Arg>> = args.collect();
+        let mut steps = self.plan.steps.clone();
+        for step in &mut steps {
+            step.said.clear();
+        }
+        let held = serde_json::json!([args, steps]).to_string();
+        (!held.contains(self.raw(at))).then(|| self.raw(at).to_owned())
     }
 
     /// The first clause, where nothing starts the workflow and it is no order: what happens there was not understood.

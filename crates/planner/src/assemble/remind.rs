@@ -1,9 +1,11 @@
 //! Reminders: what somebody is to be reminded of is the text of the message.
 
-use super::{Reading, arg, lit};
+use super::{Reading, arg, field, lit, on};
 use crate::clause::{Clause, Intro, Phrase};
-use crate::plan::{Does, Role, Step};
+use crate::lexicon::ServiceEntry;
+use crate::plan::{Cmp, Cond, Does, Role, Step, Val, Verb};
 use crate::spot::Kind;
+use crate::time::TimeMeaning;
 
 impl Reading<'_> {
     /// "Remind me to water the plants by Telegram": a message that says "Water the plants". Nothing where it is not said of what,
@@ -11,6 +13,10 @@ impl Reading<'_> {
     pub(super) fn reminded(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
         if !clause.calls("REMIND") {
             return Vec::new();
+        }
+        let due = self.due_ahead(i, clause);
+        if !due.is_empty() {
+            return due;
         }
         let next = self.clause_at(i + 1).clone();
         let goes_on = next.intro == Intro::Purpose && next.sentence == clause.sentence;
@@ -35,6 +41,70 @@ impl Reading<'_> {
             self.set_used(i + 1, goes_on || self.is_used(i + 1));
         }
         steps
+    }
+
+    /// "Remind me three days before any task in the Notion database Plans is due": what lies there is read, and what is due on that
+    /// day is told of.
+    fn due_ahead(&mut self, i: usize, clause: &Clause) -> Vec<Step> {
+        const DAY: u64 = 86_400;
+        let ahead = clause.times.iter().find_map(|t| match t.means {
+            TimeMeaning::Duration { seconds } => Some(seconds),
+            _ => None,
+        });
+        let keeps =
+            |s: &&'static ServiceEntry| !s.speaks() && !s.is("llm") && !s.actions.is_empty();
+        let store = clause.phrases().filter_map(|p| p.service).find(keeps);
+        let mut items = self.items(clause).iter();
+        let due = items.any(|i| i.verb().is_some_and(|v| v.calls("EXPIRE")));
+        let before = clause.phrases().any(|p| p.prep == "before");
+        let (Some(ahead), Some(store), true) = (ahead, store, due && before) else {
+            return Vec::new();
+        };
+        let Ok(offset_seconds) = i64::try_from(ahead) else {
+            return Vec::new();
+        };
+        let mut told = clause.clone();
+        told.after
+            .retain(|p| p.prep != "before" && p.service.is_none_or(|s| s.speaks()));
+        let args = self.containers(clause, store);
+        let object = self.object(clause, store);
+        let date = self.date_column().unwrap_or_else(|| "due date".to_owned());
+        let condition = Cond::Compare {
+            left: field(&date),
+            op: Cmp::StartsWith,
+            right: Val::Now {
+                offset_seconds,
+                format: Some("yyyy-MM-dd".to_owned()),
+            },
+        };
+        let read = self.simple(clause, on(store, Verb::GetMany, object, args));
+        let test = self.simple(clause, Does::Filter { condition });
+        let told = self.notify(i, &told, "NOTIFY");
+        if told.is_empty() || ahead % DAY != 0 {
+            return Vec::new();
+        }
+        [read, test].into_iter().chain(told).collect()
+    }
+
+    /// "Property name is 'Due date'": the column that a clause of its own names.
+    fn date_column(&mut self) -> Option<String> {
+        let names = |c: &Clause| {
+            let label = |p: &Phrase| {
+                let words = self.words(p).to_lowercase();
+                matches!(self.concept(p), "column" | "name") || words.starts_with("property")
+            };
+            c.verb.is_none() && c.phrases().any(label)
+        };
+        let quote = |c: &Clause| {
+            let mut phrases = c.phrases();
+            let of = phrases.find(|p| p.literal(self.chart, Kind::Quote).is_some())?;
+            Some(self.name(*of.names.first()?))
+        };
+        let mut clauses = self.clauses.iter().enumerate();
+        let (at, name) =
+            clauses.find_map(|(i, c)| names(c).then(|| Some((i, quote(c)?))).flatten())?;
+        self.set_used(at, true);
+        Some(name)
     }
 
     /// Whether a phrase says by what means, or to which address.

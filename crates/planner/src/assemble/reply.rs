@@ -47,7 +47,13 @@ impl Reading<'_> {
                 return (members, None);
             }
         }
-        (Vec::new(), self.quote(clause))
+        // "respond with ok": a word that says yes is the answer itself.
+        let yes = |p: &&crate::clause::Phrase| {
+            p.prep == "with" && self.kind(p) == "approve" && p.modifiers.is_empty()
+        };
+        let said = clause.phrases().find(yes).and_then(|p| p.head);
+        let said = said.map(|at| super::lit(self.raw(at)));
+        (Vec::new(), self.quote(clause).or(said))
     }
 
     /// The answer to who started the workflow.

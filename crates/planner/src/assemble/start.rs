@@ -865,7 +865,12 @@ impl Reading<'_> {
         }
         let word = |(i, item): (usize, &crate::chart::Item)| {
             if let Some(verb) = item.verb() {
-                return done(verb.says.first().map_or("", String::as_str)).to_owned();
+                let frames: Vec<&str> = verb.says.iter().map(String::as_str).collect();
+                return match frames.as_slice() {
+                    // What is called off is changed, or gone.
+                    ["UPDATE", "DELETE"] => "updated cancelled".to_owned(),
+                    frames => done(frames.first().copied().unwrap_or_default()).to_owned(),
+                };
             }
             let known = item.noun().or(item.sense(crate::lex::Class::Adjective));
             match known {

@@ -39,7 +39,15 @@ impl Reading<'_> {
             let file = p.pronoun.is_some() || self.kind(p) == "file";
             p.prep.is_empty() && p.service.is_none() && file
         };
-        files && clause.after.iter().any(came)
+        files && (clause.after.iter().any(came) || self.has_clitic(clause))
+    }
+
+    /// "l'envoyer", "le déplacer": an article before a verb stands for a thing.
+    pub(super) fn has_clitic(&self, clause: &Clause) -> bool {
+        let verb = clause.verb.as_ref().filter(|v| v.sense.form == "base");
+        let before = verb.and_then(|v| v.at.checked_sub(1));
+        let article = |at: usize| self.chart.item(at).is("det") && at >= clause.from;
+        self.chart.language == "fr" && before.is_some_and(article)
     }
 
     /// "Everyone else gets a mail", "the customer gets …", "#sales should get a post": somebody is given a message.

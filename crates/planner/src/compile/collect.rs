@@ -130,7 +130,7 @@ impl Draft<'_> {
             .map(|o| {
                 o.fields
                     .iter()
-                    .filter(|(_, p)| !p.is_empty() && !p.contains('[') && p != "row_number")
+                    .filter(|(_, p)| !p.is_empty() && !p.contains('[') && !o.numbers_rows(p))
                     .take(4)
                     .map(|(_, p)| {
                         let base = words::js_path(item, &o.base);

@@ -19,6 +19,23 @@ impl Draft<'_> {
     ) {
         params.insert("authentication".into(), json!("appToken"));
         let object = fold(call.object);
+        let reads = matches!(
+            call.verb,
+            Verb::Get | Verb::GetMany | Verb::Search | Verb::Query
+        );
+        if reads && let Some(key) = take(args, &Role::MatchOn) {
+            let name = self.column_name(at, &key.value);
+            let value = expression(&self.field(at, &name, None));
+            let filter =
+                json!({"propertyName": words::snake(&name), "operator": "EQ", "value": value});
+            params.insert("resource".into(), json!("contact"));
+            params.insert("operation".into(), json!("search"));
+            params.insert(
+                "filterGroupsUi".into(),
+                json!({"filterGroupsValues": [{"filtersUi": {"filterValues": [filter]}}]}),
+            );
+            return;
+        }
         if object.contains("deal")
             && matches!(
                 call.verb,

@@ -126,6 +126,12 @@ impl Origin {
         !self.fields.is_empty() && (self.closed || self.of_service)
     }
 
+    /// Whether a field of a row only tells which row it is: it shows nothing of what the row holds.
+    pub(super) fn numbers_rows(&self, path: &str) -> bool {
+        let own = matches!(path, "id" | "createdTime");
+        path == "row_number" || own && self.spelling == Spelling::AsSaid
+    }
+
     fn path(&self, path: &str) -> String {
         match (self.base.is_empty(), path.is_empty()) {
             (true, _) => path.to_owned(),
@@ -403,7 +409,9 @@ impl Draft<'_> {
                 self.length_in_days(at, name).unwrap_or_default()
             }
             Some((index, path, known)) => {
-                let guessed = !known && self.origins.get(index).is_some_and(Origin::is_known);
+                // What a service answers holds none of the fields that a request speaks of, unless they are known.
+                let guesses = |o: &Origin| o.is_known() || o.acting;
+                let guessed = !known && self.origins.get(index).is_some_and(guesses);
                 if guessed && !is_identifier_of_user(name) {
                     self.gap(name);
                 }

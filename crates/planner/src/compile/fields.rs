@@ -823,7 +823,7 @@ fn trigger_shape(short: &str) -> Option<Shape> {
                 ("link|url|execution link|execution url", "execution.url"),
                 ("execution id|id", "execution.id"),
                 (
-                    "node|last node|failed node|step",
+                    "node|last node|failed node|node name|failed node name|node failed name|step",
                     "execution.lastNodeExecuted",
                 ),
             ],

@@ -225,6 +225,17 @@ impl Draft<'_> {
                 wish.done = true;
             }
         }
+        // A record that was read is changed by its id.
+        let changes = params.get("operation").and_then(Value::as_str) == Some("update");
+        if changes
+            && match_on.is_empty()
+            && !columns.is_empty()
+            && let Some(read) = self.read_from(at, super::service::short_of(&facts.0.node_type))
+        {
+            let id = super::expr::expression(&self.at_origin(at, read, "id"));
+            columns.insert(0, ("id".to_owned(), id));
+            match_on.push("id".to_owned());
+        }
         let value = self.mapper(at, mapper, columns, match_on);
         params.insert(mapper.name.clone(), value);
     }

@@ -47,6 +47,7 @@ impl Draft<'_> {
         self.check_parameters();
         self.fill_what_is_missing();
         self.credentials();
+        self.names_for_ids();
         self.name_todos();
         agentctl_n8n::layout::layout(&mut self.workflow);
     }

@@ -610,7 +610,7 @@ impl Draft<'_> {
             .map(|o| {
                 o.fields
                     .iter()
-                    .filter(|(_, p)| !p.is_empty() && !p.starts_with('[') && p != "row_number")
+                    .filter(|(_, p)| !p.is_empty() && !p.starts_with('[') && !o.numbers_rows(p))
                     .take(4)
                     .map(|(_, p)| words::js_path("item", p))
                     .collect()

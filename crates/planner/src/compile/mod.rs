@@ -26,6 +26,7 @@ mod fill;
 mod finish;
 mod hosts;
 mod http;
+mod ids;
 mod ingest;
 mod instant;
 mod message;

@@ -155,6 +155,14 @@ impl Draft<'_> {
                 args.retain(|a| a.role != Role::Status);
             }
             "hubspot" => self.hubspot(at, call, args, params),
+            "googleDocs"
+                if !reading(call.verb)
+                    && matches!(call.object, "row" | "text" | "entry" | "paragraph")
+                    && args.iter().any(|a| a.role == Role::Container) =>
+            {
+                set(params, "document", "update");
+                self.line_of_document(at, args, params);
+            }
             "mailchimp"
                 if matches!(
                     call.verb,
@@ -257,6 +265,35 @@ impl Draft<'_> {
             }
             _ => {}
         }
+    }
+
+    /// A line at the end of a document: the text that was said, else the fields one beside the other.
+    fn line_of_document(&self, at: &At, args: &mut Vec<Arg>, params: &mut Map<String, Value>) {
+        if let Some(document) = take(args, &Role::Container) {
+            params.insert("documentURL".into(), self.value(at, &document.value));
+        }
+        let said = take(args, &Role::Text).map(|a| vec![a.value]);
+        let mut parts = said.unwrap_or_default();
+        if parts.is_empty() {
+            args.retain(|a| {
+                let field = matches!(a.role, Role::Field(_) | Role::Title);
+                if field {
+                    let gap = (!parts.is_empty()).then(|| Val::Lit {
+                        value: json!(" \u{2013} "),
+                    });
+                    parts.extend(gap);
+                    parts.push(a.value.clone());
+                }
+                !field
+            });
+        }
+        if parts.is_empty() {
+            return;
+        }
+        parts.push(Val::Lit { value: json!("\n") });
+        let text = self.value(at, &Val::Template { parts });
+        let field = json!({"object": "text", "action": "insert", "insertSegment": "body", "locationChoice": "endOfSegmentLocation", "text": text});
+        params.insert("actionsUi".into(), json!({"actionFields": [field]}));
     }
 
     fn jira_search(&mut self, at: &At, args: &mut Vec<Arg>, params: &mut Map<String, Value>) {

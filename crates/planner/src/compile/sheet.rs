@@ -183,6 +183,11 @@ impl Draft<'_> {
             true
         });
         let mut matching: Vec<String> = match_on.into_iter().collect();
+        // Nothing is said of what is written: all that is at hand, by the column that says which row.
+        let whole = columns.is_empty() && !matching.is_empty() && at.tool.is_none();
+        if whole {
+            columns = self.all_columns(at);
+        }
         if operation != "append" && matching.is_empty() {
             let from_sheet = at.seen.iter().rev().any(|i| {
                 self.origins
@@ -196,7 +201,8 @@ impl Draft<'_> {
             };
             matching.extend(key);
         }
-        if operation != "append" {
+        let flat = whole && columns.is_empty();
+        if operation != "append" && !flat {
             for key in &matching {
                 if !columns.iter().any(|(name, _)| name == key) && at.tool.is_none() {
                     let js = match self.read_from(at, "googleSheets") {
@@ -214,7 +220,7 @@ impl Draft<'_> {
         else {
             return;
         };
-        if columns.is_empty() {
+        if columns.is_empty() && !flat {
             columns = self.all_columns(at);
             let open = |i: usize| {
                 self.origins

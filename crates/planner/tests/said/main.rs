@@ -6,4 +6,5 @@ mod honest;
 mod meant;
 mod reworded;
 mod same;
+mod sound;
 mod states;

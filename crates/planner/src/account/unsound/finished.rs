@@ -1,0 +1,180 @@
+//! A finished workflow beside the request that it was made of: its nodes, what stands before and behind each, and the part of the
+//! request that each was made of.
+
+use super::frames;
+use crate::chart::{Chart, chart};
+use crate::clause::{Clause, Intro, clauses};
+use crate::compile::Compiled;
+use crate::time::spans;
+use agentctl_n8n::{Node, short_type};
+use serde_json::{Map, Value};
+
+/// Nodes that hand on the items as they are.
+const HANDS_ON: &[&str] = &[
+    "filter",
+    "if",
+    "switch",
+    "limit",
+    "sort",
+    "noOp",
+    "removeDuplicates",
+    "wait",
+    "splitInBatches",
+];
+
+/// Nodes that start a workflow and bring no record.
+const BRINGS_NOTHING: &[&str] = &["scheduleTrigger", "manualTrigger"];
+
+pub(super) struct Finished<'a> {
+    built: &'a Compiled,
+    request: &'a str,
+    pub language: &'a str,
+}
+
+/// A part of the request, read alone.
+pub(super) struct Part {
+    pub chart: Chart,
+    pub clauses: Vec<Clause>,
+}
+
+impl Part {
+    /// The clause that tells of an event.
+    pub fn event(&self) -> Option<&Clause> {
+        let tells = |c: &&Clause| matches!(c.intro, Intro::When | Intro::If);
+        self.clauses.iter().find(tells)
+    }
+}
+
+impl<'a> Finished<'a> {
+    pub fn of(request: &'a str, language: &'a str, built: &'a Compiled) -> Self {
+        Finished {
+            built,
+            request,
+            language,
+        }
+    }
+
+    pub fn nodes(&self) -> impl Iterator<Item = &'a Node> {
+        let nodes = self.built.workflow.nodes.iter();
+        nodes.filter(|node| !node.disabled() && !node.is_sticky())
+    }
+
+    /// The part of the request that a node was made of; of a trigger the clause that tells of an event.
+    pub fn said(&self, node: &Node) -> Option<&'a str> {
+        let name = node.name();
+        let mut made = self.built.made.iter();
+        let made = made.find(|m| !m.said.is_empty() && m.nodes.iter().any(|n| n == name));
+        let starts = short_type(node.node_type()).ends_with("Trigger");
+        match made {
+            Some(made) => Some(&made.said),
+            None if starts => {
+                let whole = self.whole();
+                let event = whole.event()?;
+                Some(event.said(self.request, &whole.chart)).filter(|said| !said.is_empty())
+            }
+            None => None,
+        }
+    }
+
+    /// That part, read alone.
+    pub fn part(&self, node: &Node) -> Option<Part> {
+        self.said(node).map(|said| self.read(said))
+    }
+
+    /// The whole request, read anew.
+    pub fn whole(&self) -> Part {
+        self.read(self.request)
+    }
+
+    fn read(&self, text: &str) -> Part {
+        let chart = chart(text, self.language);
+        let clauses = clauses(&chart, &spans(text, self.language));
+        Part { chart, clauses }
+    }
+
+    fn node(&self, name: &str) -> Option<&'a Node> {
+        self.built.workflow.node_by_name(name)
+    }
+
+    /// The nodes whose items arrive.
+    pub fn before(&self, node: &'a Node) -> impl Iterator<Item = &'a Node> {
+        let edges = self.built.workflow.edges();
+        let arriving =
+            edges.filter(|(_, kind, _, link)| *kind == "main" && link.node == node.name());
+        arriving.filter_map(|(from, ..)| self.node(from))
+    }
+
+    /// The nodes that get its items.
+    pub fn behind(&self, node: &'a Node) -> impl Iterator<Item = &'a Node> {
+        let edges = self.built.workflow.edges();
+        let leaving = edges.filter(|(from, kind, ..)| *kind == "main" && *from == node.name());
+        leaving.filter_map(|(_, _, _, link)| self.node(&link.node))
+    }
+
+    /// The node that gave the items that arrive, past those that only hand them on.
+    pub fn source(&self, node: &'a Node) -> Option<&'a Node> {
+        let mut at = self.before(node).next()?;
+        for _ in 0..self.built.workflow.nodes.len() {
+            if !HANDS_ON.contains(&short_type(at.node_type())) {
+                return Some(at);
+            }
+            at = self.before(at).next()?;
+        }
+        None
+    }
+
+    /// The nodes that get its items as they are, past those that only hand them on.
+    pub fn readers(&self, node: &'a Node) -> Vec<&'a Node> {
+        let mut open: Vec<&Node> = self.behind(node).collect();
+        let mut seen: Vec<&Node> = Vec::new();
+        while let Some(next) = open.pop() {
+            if seen.iter().any(|n| n.name() == next.name()) {
+                continue;
+            }
+            seen.push(next);
+            if HANDS_ON.contains(&short_type(next.node_type())) {
+                open.extend(self.behind(next));
+            }
+        }
+        seen
+    }
+
+    /// Whether a node starts the workflow without a record.
+    pub fn brings_nothing(&self, node: &Node) -> bool {
+        BRINGS_NOTHING.contains(&short_type(node.node_type()))
+    }
+}
+
+pub(super) fn parameters(node: &Node) -> &Map<String, Value> {
+    static NONE: std::sync::LazyLock<Map<String, Value>> = std::sync::LazyLock::new(Map::new);
+    node.parameters().unwrap_or(&NONE)
+}
+
+pub(super) fn values(node: &Node) -> impl Iterator<Item = &Value> {
+    parameters(node).values()
+}
+
+/// A parameter of the node itself that is a text.
+pub(super) fn text<'n>(node: &'n Node, name: &str) -> &'n str {
+    let value = parameters(node).get(name);
+    value.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// All texts that a value holds.
+pub(super) fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(list) => list.iter().flat_map(texts).collect(),
+        Value::Object(map) => map.values().flat_map(texts).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// All texts of a node's parameters.
+pub(super) fn all_texts(node: &Node) -> Vec<&str> {
+    values(node).flat_map(texts).collect()
+}
+
+pub(super) fn destroys(node: &Node) -> bool {
+    frames::destroys(text(node, "operation"))
+}

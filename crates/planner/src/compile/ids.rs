@@ -1,0 +1,76 @@
+//! Names that the request gives where n8n wants an id: each is said, so that it is chosen in n8n.
+
+use super::draft::Draft;
+use super::facts::{Facts, shown};
+use agentctl_n8n::catalog::{Property, PropertyKind};
+use serde_json::{Map, Value};
+
+impl Draft<'_> {
+    /// Says of each name that stands where an id belongs that it must be chosen, unless that was said.
+    pub(super) fn names_for_ids(&mut self) {
+        let mut found: Vec<(String, String, String)> = Vec::new();
+        for node in &self.workflow.nodes {
+            let (Some(facts), Some(params)) = (self.facts(node.node_type()), node.parameters())
+            else {
+                continue;
+            };
+            for (label, name) in named(&facts, params) {
+                let told = self.todo.iter().any(|t| t.text.contains(&name));
+                let steps = super::trigger::every(&self.plan.steps);
+                let triggers = serde_json::json!(self.plan.triggers).to_string();
+                let asked =
+                    steps.iter().any(|s| s.said.contains(&name)) || triggers.contains(&name);
+                if asked && !told {
+                    found.push((node.name().to_owned(), label, name));
+                }
+            }
+        }
+        for (node, label, name) in found {
+            let text = format!("choose {label}: {name:?} is its name, and n8n wants its id");
+            self.todo("id", &node, text);
+        }
+    }
+}
+
+/// The labels and the names of what stands in a node's parameters where an id belongs.
+fn named(facts: &Facts, params: &Map<String, Value>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for property in shown(facts, params) {
+        if property.kind == PropertyKind::Collection {
+            let held = params.get(&property.name).and_then(Value::as_object);
+            let children = facts.children(property, params);
+            for child in children {
+                let value = held.and_then(|held| held.get(&child.name));
+                found.extend(value.and_then(|value| name_in(child, value)));
+            }
+        } else if let Some(value) = params.get(&property.name) {
+            found.extend(name_in(property, value));
+        }
+    }
+    found
+}
+
+fn name_in(property: &Property, value: &Value) -> Option<(String, String)> {
+    let by_name = |mode: &str| mode == "name" || mode == "url";
+    let text = match property.kind {
+        PropertyKind::ResourceLocator => {
+            let mode = value.get("mode").and_then(Value::as_str);
+            value.get("value").filter(|_| !mode.is_some_and(by_name))?
+        }
+        PropertyKind::Options if property.has_dynamic_options() => value,
+        PropertyKind::String if property.label.split(' ').any(|w| w == "ID") => value,
+        _ => return None,
+    };
+    let text = text.as_str().filter(|text| is_name(text))?;
+    let label = property.label.trim_end_matches(" Name or ID").to_owned();
+    Some((label, text.to_owned()))
+}
+
+/// Whether a text is written as people name things, and no id: several words, or a capital, and no figure.
+fn is_name(text: &str) -> bool {
+    let plain = text
+        .chars()
+        .all(|c| c.is_alphabetic() || " -&'".contains(c));
+    let capital = text.chars().next().is_some_and(char::is_uppercase);
+    plain && (capital || text.contains(' '))
+}
