@@ -238,7 +238,7 @@ try {
   // A report, with the workflow's picture, in a frame without rights.
   await page.locator(`[data-run="${built}"]`).focus();
   await page.keyboard.press("Enter");
-  await sees(page.locator("#story li:has-text('new_workflow: ok')"), page);
+  await sees(page.locator("#story li:has-text(': made')"), page);
   await tabTo(page, "#report");
   await page.keyboard.press("Enter");
   const frame = page.frameLocator("#page iframe");

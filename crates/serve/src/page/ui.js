@@ -266,7 +266,7 @@ async function given(run, path, body) {
 /// What became of a workflow.
 function changed(change) {
   const what = !change.after ? "deleted" : !change.before ? "made" : "written";
-  return `${change.workflow_id ?? "it"}: ${what}`;
+  return `${change.resource?.id ?? "it"}: ${what}`;
 }
 
 /// What of a record is told, in words, with its look and whether only who wants every step sees it; null: nothing.
