@@ -516,7 +516,7 @@ fn with_a_dumb_terminal_questions_have_no_escapes() {
             project.command(&["build", "Automate my social media posting from my blog"]);
         command.env("TERM", "dumb");
         let (_, shown) =
-            in_turn_on_a_terminal(command, &[("): ", typed), ("): ", b""), ("): ", b"")]);
+            in_turn_on_a_terminal(command, &[("between: ", typed), ("a number: ", b"")]);
         assert!(
             shown.contains("  1) ") && !shown.contains('\u{1b}'),
             "{shown:?}"
