@@ -51,7 +51,7 @@ impl PackModel {
         Ok(ModelAnswer {
             text,
             tool_calls,
-            usage: Usage::default(),
+            usage: Usage::free(),
             finish: Finish::Done,
         })
     }

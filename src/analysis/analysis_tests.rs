@@ -415,6 +415,7 @@ fn a_run_that_nobody_ended_says_what_stopped_it() {
     let end = |outcome| Event::ActivationEnded {
         activation: 1,
         outcome,
+        reason: None,
     };
     tape.put(end(Outcome::Failed));
     let why = "the model mine::x did not answer: no connection; `agentctl resume` goes on with it";

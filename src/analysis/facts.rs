@@ -145,11 +145,14 @@ impl Facts {
                 Event::ModelRetried { reason, .. } => unanswered = Some(reason),
                 Event::ModelAnswered { .. } => unanswered = None,
                 Event::ActivationStarted { .. } => self.ended = None,
-                Event::ActivationEnded { outcome, .. } => {
-                    let why = match (outcome, unanswered) {
-                        (Outcome::Failed, Some(reason)) => {
+                Event::ActivationEnded {
+                    outcome, reason, ..
+                } => {
+                    let why = match (outcome, unanswered, reason) {
+                        (Outcome::Failed, Some(reason), _) => {
                             format!("the model {model} did not answer: {reason}; ")
                         }
+                        (_, _, Some(reason)) => format!("{reason}; "),
                         _ => String::new(),
                     };
                     let next = match outcome {

@@ -2,6 +2,7 @@
 //! backend and the journals told in, values out; every statement names the executions and events that it rests on.
 
 use super::evidence::{Claim, Evidence};
+use agentctl_base::shell;
 use agentctl_engine::store::Record;
 use agentctl_engine::view::{self, By};
 use agentctl_n8n::Workflow;
@@ -275,7 +276,8 @@ fn why(
         (None, None) => (
             format!("{row_text}; none of these executions succeeded"),
             format!(
-                "agentctl build --workflow {workflow} \"fix: it fails\" starts from the last of them; more of them: --executions N"
+                "agentctl build --workflow {} \"fix: it fails\" starts from the last of them; more of them: --executions N",
+                shell::word(workflow)
             ),
             Vec::new(),
         ),

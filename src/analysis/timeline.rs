@@ -23,8 +23,13 @@ pub(super) fn of(run: &RunView) -> Vec<Moment> {
             moments.push(at(point, text));
         }
     }
+    let in_full = run.stages.is_empty();
     for (_, returned) in run.returned() {
-        moments.extend(result(returned).map(|text| at(&returned.at, text)));
+        moments.extend(result(returned, in_full).map(|text| at(&returned.at, text)));
+    }
+    for said in &run.said {
+        let first = said.text.trim().lines().next().unwrap_or_default();
+        moments.push(at(&said.at, format!("said: {first}")));
     }
     for refused in &run.refused {
         let text = format!("answer refused: {} ({})", refused.field, refused.rule);
@@ -67,12 +72,15 @@ fn course(run: &RunView) -> Vec<Moment> {
         );
         at(&pinned.at, text)
     });
+    let stopped = run.stopped.iter();
+    let stopped = stopped.map(|stop| at(&stop.at, format!("it stopped: {}", stop.reason)));
     let ended = run.ended.iter();
     let ended = ended.map(|end| at(&end.at, ended_with(&end.message)));
     begun
         .chain(later)
         .chain(stages)
         .chain(pinned)
+        .chain(stopped)
         .chain(ended)
         .collect()
 }
@@ -84,7 +92,8 @@ fn ended_with(message: &str) -> String {
     }
 }
 
-fn result(returned: &Returned) -> Option<String> {
+/// `in_full`: nothing else tells how far the run is.
+fn result(returned: &Returned, in_full: bool) -> Option<String> {
     let result = &returned.result;
     let number = |key: &str| result.content.get(key).and_then(Value::as_u64);
     Some(match (result.status, &returned.change) {
@@ -102,6 +111,7 @@ fn result(returned: &Returned) -> Option<String> {
             )
         }
         (ToolStatus::Failed | ToolStatus::Unknown, _) => format!("{} failed", result.name),
+        (ToolStatus::Ok, None) if in_full => format!("{} answered", result.name),
         _ => return None,
     })
 }

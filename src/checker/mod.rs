@@ -51,9 +51,9 @@ enum Command {
 
 /// Runs one command; the exit code is what the process ends with.
 pub fn main(args: Vec<OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(args) {
+    let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
-        Err(error) => return output::usage(&error).code(),
+        Err(error) => return output::usage(&error, &args).code(),
     };
     let out = Output::new(&cli.global);
     let Command::Qa(args) = &cli.command;

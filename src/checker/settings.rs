@@ -24,7 +24,7 @@ pub fn waivers(root: &Path) -> Result<Vec<Waiver>, CliError> {
     };
     read(&text).map_err(|BadWaiver { line, message }| {
         CliError::usage(format!("{}:{line}: {message}", path.display()))
-            .hint("what can stand there: docs/qa.md ([[qa.waiver]])")
+            .hint("a [[qa.waiver]] has code or id, reason and expires, and where it is not for all path and node (docs/qa.md)")
     })
 }
 

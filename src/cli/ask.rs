@@ -2,6 +2,7 @@
 //! that a typo is asked again and never reaches the run.
 
 use super::attended::attended;
+use super::choose;
 use super::error::{CliError, Exit};
 use super::fit;
 use super::look;
@@ -25,7 +26,9 @@ pub fn ask(question: &Question) -> Result<Asked, String> {
             false => super::questions::proposal(proposal),
         });
     }
-    let asked = if question.options.is_empty() {
+    let asked = if choose::only_lines() {
+        by_lines(question)
+    } else if question.options.is_empty() {
         ask_text(question, "")
     } else if takes_several(question) {
         ask_several(question)
@@ -42,6 +45,69 @@ pub fn came(asked: Result<Option<Value>, InquireError>) -> Result<Asked, String>
         Ok(None) | Err(InquireError::OperationCanceled) => Ok(Asked::Later),
         Err(InquireError::OperationInterrupted) => Ok(Asked::Interrupted),
         Err(e) => Err(format!("cannot ask on this terminal: {e}")),
+    }
+}
+
+/// On a terminal that takes nothing but lines: a number for an option (several with commas), or the answer itself.
+fn by_lines(question: &Question) -> Result<Option<Value>, InquireError> {
+    let labels = labels(question);
+    choose::list(&super::questions::words(question), &labels);
+    let start = match (&question.recommended, question.approves.is_some()) {
+        (Some(value), _) => Some(value.clone()),
+        // An Enter too many approves nothing.
+        (None, true) => question.options.last().map(|option| option.value.clone()),
+        (None, false) => None,
+    };
+    let enter = match &start {
+        Some(value) => format!(" (Enter: {})", prose(&super::progress::answered(value))),
+        None if question.required => String::new(),
+        None => " (Enter: skip)".to_owned(),
+    };
+    let what = match (labels.is_empty(), takes_several(question)) {
+        (true, _) => "answer",
+        (false, true) => "numbers, with commas between",
+        (false, false) => "a number",
+    };
+    loop {
+        let typed = choose::line(&format!("{what}{enter}: "))?;
+        if typed.trim().is_empty() {
+            match &start {
+                Some(value) => return Ok(Some(value.clone())),
+                None if !question.required => return Ok(None),
+                None => continue,
+            }
+        }
+        match meant(&typed, &labels, question) {
+            Ok(value) => return Ok(Some(value)),
+            Err(why) => streams::tell(&format!("{}\n", super::plain::plain_long(&why))),
+        }
+    }
+}
+
+/// What a line answers.
+fn meant(typed: &str, labels: &[String], question: &Question) -> Result<Value, String> {
+    let option = |typed: &str| {
+        let index = choose::number(typed, labels)?;
+        question
+            .options
+            .get(index)
+            .map(|option| option.value.clone())
+    };
+    if takes_several(question) {
+        let own = |word: &str| option(word).unwrap_or_else(|| json!(word));
+        let words = typed
+            .split(',')
+            .map(str::trim)
+            .filter(|word| !word.is_empty());
+        let answer = Value::Array(words.map(own).collect());
+        return match fits(&answer, &question.schema) {
+            true => Ok(answer),
+            false => Err("that is none of the choices".to_owned()),
+        };
+    }
+    match option(typed) {
+        Some(value) => Ok(value),
+        None => read_answer(typed, &question.schema),
     }
 }
 
@@ -88,7 +154,7 @@ fn labels(question: &Question) -> Vec<String> {
         if let Some(score) = o.fit_score {
             label.push_str(&format!(" (fit {score})"));
         }
-        if let Some(detail) = &o.detail {
+        if let Some(detail) = super::questions::detail(o) {
             label.push_str(" – ");
             label.push_str(detail);
         }
@@ -216,7 +282,7 @@ fn scorer(
     move |filter: &str, label: &String, shown: &str, index: usize| {
         typed.replace(filter.to_owned());
         match index < options {
-            true => inquire::Select::<String>::DEFAULT_SCORER(filter, label, shown, index),
+            true => choose::score(filter, label, shown, index),
             false => Some(i64::MIN),
         }
     }

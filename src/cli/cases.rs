@@ -32,17 +32,23 @@ struct CaseFile {
     expect: Expect,
 }
 
-/// The cases on a line each, as they are told before they are tried; what is no case is left out.
-pub fn in_words(cases: &[Value]) -> Vec<String> {
+/// Each case's name, and what must come out of what; what is no case is left out.
+pub fn named(cases: &[Value]) -> Vec<(String, String)> {
     let read = cases.iter().filter_map(|case| Case::deserialize(case).ok());
-    let line = |case: Case| {
-        let told = plain_long(&case.in_words());
-        match plain(&case.name).as_str() {
-            "" => prose(&told),
-            name => format!("{}: {}", prose(name), prose(&told)),
-        }
+    let told = read.map(|case| {
+        let told = prose(&plain_long(&case.in_words()));
+        (prose(&plain(&case.name)), told)
+    });
+    told.collect()
+}
+
+/// The cases on a line each, as they are told before they are tried.
+pub fn in_words(cases: &[Value]) -> Vec<String> {
+    let line = |(name, told): (String, String)| match name.as_str() {
+        "" => told,
+        name => format!("{name}: {told}"),
     };
-    read.map(line).collect()
+    named(cases).into_iter().map(line).collect()
 }
 
 /// Those that the requirements of a run hold, or the patch of its state.

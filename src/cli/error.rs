@@ -80,7 +80,29 @@ const TYPED: [(&str, &str); 2] = [
 
 fn typed(hint: String) -> String {
     let say = |hint: String, (tool, command): (&str, &str)| hint.replace(tool, command);
-    TYPED.into_iter().fold(hint, say)
+    addressed(
+        TYPED.into_iter().fold(hint, say),
+        env!("CARGO_PKG_REPOSITORY"),
+    )
+}
+
+/// A page of the documentation by its address, where the program knows one: who installed a package has no folder `docs`.
+fn addressed(hint: String, repository: &str) -> String {
+    match repository.is_empty() {
+        true => hint,
+        false => hint.replace("docs/", &format!("{repository}/blob/main/docs/")),
+    }
+}
+
+#[cfg(test)]
+#[test]
+fn a_page_is_named_by_its_address_once_there_is_one() {
+    let hint = || "a case is described in docs/testing.md".to_owned();
+    assert_eq!(addressed(hint(), ""), hint());
+    assert_eq!(
+        addressed(hint(), "https://x.test/a"),
+        "a case is described in https://x.test/a/blob/main/docs/testing.md"
+    );
 }
 
 impl CliError {

@@ -77,7 +77,8 @@ fn samples() -> Vec<Event> {
         },
         Event::ActivationEnded {
             activation: 1,
-            outcome: Outcome::Interrupted,
+            outcome: Outcome::Failed,
+            reason: Some("the model mine::x did not answer".into()),
         },
         Event::StageChanged {
             from: "a".into(),

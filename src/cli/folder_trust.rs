@@ -1,7 +1,7 @@
 //! What of the folder counts for this command: decided once, from the inventory, the user's home and the user's word, with one
 //! question on a terminal and one line elsewhere. Everything in `cli` that reads project files comes by here.
 
-use super::attended::attended;
+use super::choose;
 use super::error::{CliError, Exit};
 use super::output::Output;
 use super::progress::plain_long;
@@ -370,9 +370,8 @@ fn ask(inventory: Inventory, in_force: InForce, kept: &Kept) -> Result<InForce, 
         choices.remove(0);
     }
     let start = choices.len() - 1;
-    let asked = inquire::Select::new("Let it?", choices).with_starting_cursor(start);
-    let asked = attended(|| asked.prompt());
-    match asked {
+    let asked = choose::one("Let it?", &choices, start);
+    match asked.map(|index| choices.get(index).copied().unwrap_or(NO)) {
         Ok(TRUST) => {
             let (home, key) = kept.writable()?;
             Book::trust(home, key, &inventory, &now()).map_err(broken)?;

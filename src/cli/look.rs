@@ -2,8 +2,8 @@
 //! request is not in it, and the recommendations that were taken.
 
 use super::ask;
-use super::attended::attended;
 use super::cases;
+use super::choose;
 use super::plain::{plain, plain_long};
 use super::progress::{Progress, answered, colour_diff};
 use super::questions;
@@ -44,18 +44,16 @@ impl Look {
         streams::tell(&text(proposal, &progress.taken()));
         let text = questions::words(question);
         let text = super::fit::question(&text);
-        let asked = inquire::Select::new(&text, vec![YES, CHANGE, NO]).with_starting_cursor(2);
-        let asked = attended(|| asked.prompt());
-        let answered = match asked {
-            Ok(CHANGE) => {
-                let wish = inquire::Text::new("What should be otherwise?");
-                attended(|| wish.prompt()).map(|wish| {
+        let answered = match choose::one(&text, &[YES, CHANGE, NO], 2) {
+            Ok(1) => {
+                let wish = choose::text("What should be otherwise?");
+                wish.map(|wish| {
                     self.wish = Some(wish).filter(|wish| !wish.trim().is_empty());
                     self.answers = progress.typed();
                     "refuse"
                 })
             }
-            other => other.map(|chosen| if chosen == YES { "approve" } else { "refuse" }),
+            other => other.map(|chosen| if chosen == 0 { "approve" } else { "refuse" }),
         };
         ask::came(answered.map(|value| Some(value.into())))
     }
@@ -65,12 +63,23 @@ impl Look {
 pub fn text(proposal: &Proposal, taken: &[Taken]) -> String {
     let mut out = String::new();
     let after = proposal.after.clone();
-    if let Some(after) = after.and_then(|after| Workflow::from_value(after).ok()) {
-        out.push_str(&document(&after));
+    let after = after.and_then(|after| Workflow::from_value(after).ok());
+    if let Some(after) = &after {
+        let mut said = Vec::new();
+        strings(&proposal.arguments, &mut said);
+        out.push_str(&document(after, |node| said.contains(&node)));
     }
     let diff = proposal.diff.as_deref().unwrap_or_default();
-    if !diff.is_empty() {
-        out.push_str(&format!("{}\n", colour_diff(diff)));
+    // Of a new workflow the tree says the same in fewer lines.
+    if !diff.is_empty() && !(after.is_some() && is_new(diff)) {
+        let lines: Vec<&str> = diff.lines().collect();
+        let (shown, more) = lines.split_at(lines.len().min(MOST_OF_DIFF));
+        out.push_str(&format!("{}\n", colour_diff(&shown.join("\n"))));
+        out.push_str(&left_out(
+            more.len(),
+            "more line",
+            "agentctl status --output-format json has the whole diff",
+        ));
     }
     if let Some(glance) = &proposal.glance {
         out.push_str(&known(glance));
@@ -82,19 +91,90 @@ pub fn text(proposal: &Proposal, taken: &[Taken]) -> String {
     out
 }
 
-/// A workflow that is not written yet, as a tree.
-pub fn document(after: &Workflow) -> String {
+/// Lines of one kind; more are counted.
+const MOST_OF_KIND: usize = 12;
+/// Lines of a tree; of a larger one what changes, and what stands beside it.
+const MOST_OF_TREE: usize = 40;
+/// Lines of a diff.
+const MOST_OF_DIFF: usize = 120;
+
+/// How many were left out, and where they are; empty: none.
+fn left_out(more: usize, what: &str, place: &str) -> String {
+    match more {
+        0 => String::new(),
+        more => format!("… {}: {place}\n", counted(more, what)),
+    }
+}
+
+/// Whether there was not a node before.
+fn is_new(diff: &str) -> bool {
+    diff.lines()
+        .any(|line| line.trim_end() == "-  \"nodes\": [],")
+}
+
+/// Every text of a value.
+fn strings<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) => found.push(text),
+        Value::Array(all) => all.iter().for_each(|value| strings(value, found)),
+        Value::Object(all) => all.values().for_each(|value| strings(value, found)),
+        _ => {}
+    }
+}
+
+/// A workflow that is not written yet, as a tree. `changes`: whether a node of this name is another than before.
+pub fn document(after: &Workflow, changes: impl Fn(&str) -> bool) -> String {
     let nodes = after.nodes.iter().filter(|n| !n.is_sticky()).count();
     let name = style(plain(after.name())).for_stderr().bold();
     let nodes = counted(nodes, "node");
     let tree = tree(after, Some(Catalog::embedded()));
+    let names = after.nodes.iter().map(|node| node.name());
+    let changed: Vec<String> = names.filter(|name| changes(name)).map(plain).collect();
+    let tree = around(&tree, |line| changed.iter().any(|name| line.contains(name)));
     format!("\n{name} ({nodes})\n\n{tree}\n")
+}
+
+/// The lines that tell of something and those beside them; of a short text, or one in which none does, its beginning.
+fn around(text: &str, tells: impl Fn(&str) -> bool) -> String {
+    const BESIDE: usize = 2;
+    let lines: Vec<&str> = text.lines().collect();
+    if lines.len() <= MOST_OF_TREE {
+        return text.to_owned();
+    }
+    let mut told: Vec<usize> = (0..lines.len())
+        .filter(|at| {
+            let beside = at.saturating_sub(BESIDE)..=at + BESIDE;
+            beside
+                .into_iter()
+                .any(|at| lines.get(at).is_some_and(|line| tells(line)))
+        })
+        .collect();
+    if told.is_empty() {
+        told = (0..lines.len()).collect();
+    }
+    told.truncate(MOST_OF_TREE);
+    let (mut out, mut next) = (String::new(), 0);
+    for at in told {
+        if at > next {
+            out.push_str(&format!("… {}\n", counted(at - next, "line")));
+        }
+        out.push_str(&format!("{}\n", lines.get(at).copied().unwrap_or_default()));
+        next = at + 1;
+    }
+    let more = lines.len().saturating_sub(next);
+    out + &left_out(
+        more,
+        "line",
+        "agentctl show tells of them once it is written",
+    )
 }
 
 /// What only the user can do, what is wrong with it, and what of the request is not in it.
 pub fn known(glance: &Glance) -> String {
     let mut out = String::new();
-    for item in &glance.todo {
+    let told = |all: &[Value]| all.iter().take(MOST_OF_KIND).cloned().collect::<Vec<_>>();
+    let more = |all: &[Value]| all.len().saturating_sub(MOST_OF_KIND);
+    for item in &told(&glance.todo) {
         let field = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
         let what = match (item.as_str(), field("node")) {
             (Some(text), _) => prose(text),
@@ -103,7 +183,9 @@ pub fn known(glance: &Glance) -> String {
         };
         out.push_str(&line("left to do", &what));
     }
-    for found in &glance.findings {
+    let place = "agentctl status --output-format json has them all";
+    out.push_str(&left_out(more(&glance.todo), "more point", place));
+    for found in &told(&glance.findings) {
         let field = |key: &str| found.get(key).and_then(Value::as_str).unwrap_or_default();
         let node = match field("node") {
             "" => String::new(),
@@ -112,6 +194,11 @@ pub fn known(glance: &Glance) -> String {
         let what = format!("{} {node}{}", plain(field("code")), prose(field("message")));
         out.push_str(&line(&plain(field("severity")), &what));
     }
+    out.push_str(&left_out(
+        more(&glance.findings),
+        "more finding",
+        "agentctl qa",
+    ));
     let missing = glance.not_covered.iter();
     let missing: Vec<String> = missing
         .map(|phrase| format!("'{}'", plain(phrase)))

@@ -9,6 +9,7 @@ mod by_user;
 mod cases;
 mod catalog_file;
 mod choices;
+mod choose;
 mod commands;
 mod completing;
 mod connection;
@@ -84,13 +85,13 @@ pub fn main(args: Vec<OsString>) -> u8 {
     match completing::answer(&args) {
         Ok(true) => return Exit::Complete.code(),
         Ok(false) => {}
-        Err(error) => return output::usage(&error).code(),
+        Err(error) => return output::usage(&error, &args).code(),
     }
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => {
             let error = guessed::explained(error, &args, Cli::command());
-            return output::usage(&error).code();
+            return output::usage(&error, &args).code();
         }
     };
     let mut out = Output::new(&cli.global);

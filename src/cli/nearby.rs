@@ -3,7 +3,7 @@
 //! found is used without the user's word.
 
 use super::args::ModelOptions;
-use super::attended::attended;
+use super::choose;
 use super::error::{CliError, Exit};
 use super::output::Output;
 use super::plain::plain;
@@ -82,20 +82,18 @@ fn ask(offers: &[Offer], out: &Output) -> Result<Option<String>, CliError> {
     const NO: &str = "no: offline, and do not ask again";
     let mut which: Vec<String> = offers.iter().map(named).collect();
     which.push(NO.to_owned());
-    let which = inquire::Select::new("A model is there. Build with it?", which);
-    let asked = attended(|| which.raw_prompt());
+    let asked = choose::one("A model is there. Build with it?", &which, 0);
     let Some(chosen) = answered(asked)? else {
         return Ok(None);
     };
-    let Some(offer) = offers.get(chosen.index) else {
+    let Some(offer) = offers.get(chosen) else {
         keep("offline", out)?;
         return Ok(None);
     };
     const ALWAYS: &str = "always: keep it in your own settings";
     const ONCE: &str = "only this time";
-    let how_long = inquire::Select::new("For how long?", vec![ALWAYS, ONCE]);
-    match answered(attended(|| how_long.prompt()))? {
-        Some(ALWAYS) => keep(&offer.model, out)?,
+    match answered(choose::one("For how long?", &[ALWAYS, ONCE], 0))? {
+        Some(0) => keep(&offer.model, out)?,
         Some(_) => {}
         None => return Ok(None),
     }

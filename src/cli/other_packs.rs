@@ -9,6 +9,7 @@ use super::runtime::block_on;
 use super::session::{Given, Session};
 use agentctl_base::BoxFuture;
 use agentctl_base::question::Outcome;
+use agentctl_base::shell;
 use agentctl_engine::run::{self, Answering, Cancel, Cause, Unobserved};
 use agentctl_engine::store::{Project, Side};
 use agentctl_sessions::{Session as Kept, SessionKey};
@@ -220,7 +221,9 @@ fn open(reply: &TurnReply) -> Vec<String> {
     let asked = asked.map(|asked| {
         format!(
             "{} (agentctl answer {} {}=…)",
-            asked.text, reply.run_id, asked.id
+            asked.text,
+            reply.run_id,
+            shell::word(&asked.id)
         )
     });
     let taken = reply.taken.iter().map(|taken| {

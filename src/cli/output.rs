@@ -11,8 +11,11 @@ use agentctl_base::untrusted;
 use agentctl_engine::redact::{Redactor, secret_values};
 #[cfg(feature = "full")]
 use agentctl_n8n_tools::backend::BackendName;
+use clap::ValueEnum as _;
+use clap::error::ErrorKind;
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::ffi::OsString;
 #[cfg(feature = "full")]
 use std::io::IsTerminal as _;
 #[cfg(feature = "full")]
@@ -133,9 +136,14 @@ impl Output {
     }
 
     #[cfg(feature = "full")]
-    /// True when a person can be asked: both ends of the conversation are a terminal.
+    /// True when a person can be asked: both ends of the conversation are a terminal, and nobody says that it is a machine's.
     pub fn can_ask(&self) -> bool {
-        !self.no_input && std::io::stdin().is_terminal() && console::user_attended_stderr()
+        let no = |said: &std::ffi::OsString| said.is_empty() || said == "0" || said == "false";
+        let is_ci = std::env::var_os("CI").is_some_and(|said| !no(&said));
+        !self.no_input
+            && !is_ci
+            && std::io::stdin().is_terminal()
+            && console::user_attended_stderr()
     }
 
     /// The command's answer: text for people, or its JSON. Each format is only made when it is asked for.
@@ -304,13 +312,17 @@ impl Output {
     pub fn error(&self, error: &CliError) {
         self.mistake(error);
         if self.format != OutputFormat::Text {
-            let object = json!({"type": "result", "error": {"message": error.message, "hints": error.hints}, "exit_code": error.exit.code()});
-            let line = self.json_line(object);
+            let line = self.json_line(error_object(error));
             if write_bytes(format!("{line}\n").as_bytes()).is_err() {
                 // Nobody reads stdout any more; the message is on stderr.
             }
         }
     }
+}
+
+/// What any command answers in JSON that could not do its work.
+fn error_object(error: &CliError) -> Value {
+    json!({"type": "result", "error": {"message": error.message, "hints": error.hints}, "exit_code": error.exit.code()})
 }
 
 /// What is known to be secret before anything was read: the environment's variables by their names. What the project's servers are
@@ -322,10 +334,20 @@ fn known_secrets() -> Redactor {
     Redactor::new(secret_values(environment))
 }
 
-/// What the parser of the command line says instead of a command: an answer (help, version), or what was typed wrongly.
-pub fn usage(error: &clap::Error) -> Exit {
+/// What the parser of the command line says instead of a command: an answer (help, version), or what was typed wrongly. `args`: what
+/// was typed.
+pub fn usage(error: &clap::Error, args: &[OsString]) -> Exit {
     let text = error.render();
     if error.use_stderr() {
+        if wants_json(args) {
+            let wrong = mistyped(error, &text.to_string());
+            let line = known_secrets().strings(error_object(&wrong));
+            // Nobody who does not read stdout misses it: the message is on stderr.
+            drop(write_bytes(
+                format!("{}\n", untrusted::json(&line.to_string())).as_bytes(),
+            ));
+            drop(streams::finish_answer());
+        }
         // It repeats what was typed, which may have been pasted from anywhere.
         let text = match console::colors_enabled_stderr() {
             true => text.ansi().to_string(),
@@ -346,6 +368,39 @@ pub fn usage(error: &clap::Error) -> Exit {
             error.exit
         }
     }
+}
+
+/// Whether a format in JSON was asked for, as far as can be told of what does not fit together.
+fn wants_json(args: &[OsString]) -> bool {
+    const NAME: &str = "--output-format";
+    let words = args.iter().map(|word| word.to_string_lossy());
+    let words: Vec<_> = words.take_while(|word| word != "--").collect();
+    let behind = words.iter().skip_while(|word| *word != NAME).nth(1);
+    let joined = words
+        .iter()
+        .find_map(|word| word.strip_prefix(NAME)?.strip_prefix('='));
+    let form = joined.or(behind.map(|form| form.as_ref()));
+    form.is_some_and(|form| {
+        OutputFormat::from_str(form, false).is_ok_and(|f| f != OutputFormat::Text)
+    })
+}
+
+/// What the parser says, as an error like any other: its first sentence, and what stands below as hints.
+fn mistyped(error: &clap::Error, text: &str) -> CliError {
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return CliError::usage("a command or an argument is missing")
+            .hint("the same with --help lists what there is");
+    }
+    let parts = text
+        .split("\n\n")
+        .map(|part| part.split_whitespace().collect::<Vec<_>>().join(" "));
+    let mut parts = parts.filter(|part| !part.is_empty());
+    let first = parts.next().unwrap_or_default();
+    let message = first.strip_prefix("error: ").unwrap_or(&first);
+    parts.fold(CliError::usage(message), |error, part| {
+        let hint = part.strip_prefix("tip: ").or(part.strip_prefix("hint: "));
+        error.hint(hint.unwrap_or(&part))
+    })
 }
 
 /// Text for stderr before it is known what was typed.

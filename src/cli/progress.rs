@@ -217,7 +217,9 @@ fn course(event: &Event, phase: &str) -> Option<String> {
         | Event::SnapshotTaken { .. }
         | Event::ConversationCompacted { .. }
         | Event::ToolsOffered { .. }
-        | Event::QuestionAsked { .. } => None,
+        | Event::QuestionAsked { .. }
+        // The answer has the whole of it.
+        | Event::Said { .. } => None,
         Event::ToolIntent { expect, .. } => {
             let told = expectation(expect.as_ref());
             (!told.is_empty()).then_some(told)

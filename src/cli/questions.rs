@@ -3,7 +3,8 @@
 
 use crate::cli::look;
 use crate::cli::progress::{plain, plain_long, shown};
-use agentctl_base::question::{Proposal, Question};
+use agentctl_base::question::{Proposal, Question, QuestionOption};
+use agentctl_base::shell;
 use agentctl_base::untrusted::prose;
 use agentctl_engine::run::Taken;
 use console::style;
@@ -39,12 +40,8 @@ pub fn questions(questions: &[Question], taken: &[Taken]) -> String {
                 .fit_score
                 .map(|s| format!(" (fit {s})"))
                 .unwrap_or_default();
-            let detail = option
-                .detail
-                .as_deref()
-                .map(|d| format!(" – {}", prose(d)))
-                .unwrap_or_default();
             let (value, label) = (plain(&shown(&option.value)), prose(&option.label));
+            let detail = detail(option).map_or_else(String::new, |d| format!(" – {}", prose(d)));
             let named = match value == label {
                 true => value,
                 false => format!("{value} = {label}"),
@@ -62,6 +59,12 @@ pub fn questions(questions: &[Question], taken: &[Taken]) -> String {
         }
     }
     out
+}
+
+/// What an option says beyond its label.
+pub fn detail(option: &QuestionOption) -> Option<&str> {
+    let detail = option.detail.as_deref();
+    detail.filter(|detail| *detail != option.label)
 }
 
 /// A question's words: the program's own as they are, those of a project as a quotation on one line.
@@ -122,23 +125,12 @@ pub fn answer_command(run: &str, questions: &[Question]) -> String {
             let value = match (&q.recommended, &q.approves) {
                 // Which of several is a person's choice; a command that makes it would be copied.
                 (Some(_), Some(_)) if q.options.len() > 2 => "…".to_owned(),
-                (Some(value), _) => quote(&prose(&shown(value))),
+                (Some(value), _) => shell::word(&prose(&shown(value))),
                 (None, Some(_)) => "approve".to_owned(),
                 (None, None) => "…".to_owned(),
             };
-            format!("{}={value}", plain(&q.id))
+            format!("{}={value}", shell::word(&q.id))
         })
         .collect();
     format!("agentctl answer {run} {}", pairs.join(" "))
-}
-
-fn quote(text: &str) -> String {
-    if text
-        .chars()
-        .all(|c| c.is_ascii_alphanumeric() || "-_./@:".contains(c))
-    {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', "'\\''"))
-    }
 }

@@ -6,6 +6,7 @@ use super::project;
 use crate::config::{Config, Origin, a2a};
 use agentctl_a2a::CardKey;
 use agentctl_a2a_client::{Agent, CardPin, Credentials, Error, Limits, PinError};
+use agentctl_base::shell;
 use agentctl_engine::pack::{Pack, ToolKind};
 use agentctl_host::home::{self, Home};
 use std::collections::BTreeMap;
@@ -188,7 +189,8 @@ pub fn failed(error: &Error, target: &str) -> CliError {
             "only your own settings allow such an address: [tools] allow_addresses in config.toml",
         ),
         Error::Unapproved(_) => CliError::new(Exit::Refused, message).hint(format!(
-            "look at what changed, and approve it again: agentctl a2a approve {target}"
+            "look at what changed, and approve it again: agentctl a2a approve {}",
+            shell::word(target)
         )),
         Error::Unsigned(_) => CliError::new(Exit::Refused, message)
             .hint("ask whoever runs the agent for its keys, over a way that you trust"),

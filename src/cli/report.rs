@@ -9,6 +9,7 @@ use crate::cli::words::lost;
 use crate::cli::{cases, look};
 use agentctl_base::counted::counted;
 use agentctl_base::question::Outcome;
+use agentctl_base::shell;
 use agentctl_base::untrusted::{self, prose};
 use agentctl_engine::policy::Grants;
 use agentctl_engine::run::{Reply, RunReport};
@@ -26,9 +27,13 @@ pub fn text(report: &RunReport, workflow: Option<(&Workflow, &Catalog)>) -> Stri
         said(reply, &mut out);
     }
     if report.taken_back {
+        let run = &report.run_id;
         out.push_str(&format!(
-            "taken back: an undo put back what this run changed; agentctl log {run} shows its changes, agentctl undo {run} --to N brings them back\n",
-            run = report.run_id
+            "taken back: an undo put back what this run changed; agentctl log {run} shows its changes{}\n",
+            match report.redo {
+                Some(number) => format!(", agentctl undo {run} --to {number} brings them back"),
+                None => String::new(),
+            }
         ));
         // What was checked and what was left to do is of a workflow that is not there any more.
         if matches!(
@@ -122,9 +127,10 @@ fn other_workflow(report: &RunReport, made: &Built, out: &mut String) {
         return;
     };
     if let Some(id) = text(other, "workflow_id") {
+        let named = shell::word(&id);
         let what = text(other, "what").map_or_else(String::new, |what| format!(": {what}"));
         out.push_str(&format!(
-            "built as a new workflow; {id}{} is like it, and agentctl build --workflow {id} \"...\" would change it instead{what}\n",
+            "built as a new workflow; {id}{} is like it, and agentctl build --workflow {named} \"…\" would change it instead{what}\n",
             fit(other)
         ));
     }
@@ -190,6 +196,9 @@ fn checked(report: &RunReport, made: &Built, out: &mut String) {
             "not checked: it was not executed ({})\n",
             prose(why)
         ));
+        for case in cases::in_words(cases::of_state(&report.state)) {
+            out.push_str(&format!("  case {case}: not tried\n"));
+        }
     }
     let findings = report
         .sections
@@ -436,7 +445,11 @@ fn open_points(
         known.extend(unconnected(document, catalog, &known));
     }
     accounts(&known, n8n, out);
-    let todo = list("todo");
+    let mut todo = list("todo");
+    if n8n.is_some() && workflow_now.is_some() {
+        // Each of them stands above.
+        todo.retain(|item| item.get("kind").and_then(Value::as_str) != Some("credential"));
+    }
     if !todo.is_empty() {
         out.push_str("still yours to do:\n");
         for item in &todo {
@@ -466,7 +479,7 @@ fn ending(report: &RunReport, made: &Built, out: &mut String) {
     match report.outcome {
         Outcome::Complete | Outcome::Draft | Outcome::Partial => {
             if let Some(built) = &made.workflow {
-                let target = plain(built.file.as_deref().unwrap_or(&built.id));
+                let target = shell::word(built.file.as_deref().unwrap_or(&built.id));
                 out.push_str(&format!("next: agentctl build --workflow {target} \"…\" to change it, agentctl undo {run} to take it back\n"));
             }
         }
@@ -512,10 +525,14 @@ fn ending(report: &RunReport, made: &Built, out: &mut String) {
         )),
         Outcome::Cancelled => out.push_str("cancelled\n"),
         Outcome::Failed | Outcome::Budget => {
+            let why = match report.message.as_str() {
+                "" => "the run does not say why; agentctl analyze tells what its journal knows",
+                why => why,
+            };
             out.push_str(&format!(
                 "{} {}\n",
                 style("failed:").red().bold(),
-                prose(&report.message)
+                prose(why)
             ));
             out.push_str(&format!(
                 "next: agentctl runs show {run}, then agentctl resume {run}\n"

@@ -47,6 +47,12 @@ fn change<T>(with: impl FnOnce(&mut Option<Cancel>) -> T) -> T {
     with(&mut WORK.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// Whether what was at work was told to stop.
+#[cfg(feature = "full")]
+pub(super) fn is_stopping() -> bool {
+    change(|work| work.as_ref().is_some_and(|work| work.cause().is_some()))
+}
+
 fn stop(cause: Cause) {
     if change(|work| work.as_ref().is_some_and(|work| work.request(cause))) {
         streams::tell("stopping after this step; again to stop at once\n");

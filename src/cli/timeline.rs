@@ -210,10 +210,15 @@ fn whole(event: &Event) -> Option<String> {
         Event::ActivationEnded {
             activation,
             outcome: came_to,
-        } => Some(dim(format!(
-            "activation {activation} ended: {}",
-            outcome(Some(*came_to))
-        ))),
+            reason,
+        } => {
+            let why = reason.iter().map(|why| format!(" ({})", plain_long(why)));
+            Some(dim(format!(
+                "activation {activation} ended: {}{}",
+                outcome(Some(*came_to)),
+                why.collect::<String>()
+            )))
+        }
         Event::RunEnded {
             outcome: came_to,
             exit_code,

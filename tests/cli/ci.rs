@@ -191,3 +191,23 @@ fn the_hook_checks_what_the_commit_touches() {
     git(&project, &["add", "w/new.json"]);
     assert_eq!(run(), Some(1));
 }
+
+/// What must be green is run for every change, and what a browser saw is kept.
+#[test]
+fn every_change_is_checked_and_its_pictures_are_kept() {
+    let ci = yaml(".github/workflows/ci.yml");
+    for event in ["push", "pull_request"] {
+        assert!(ci["on"].get(event).is_some(), "{ci}");
+    }
+    let steps = ci["jobs"]["all"]["steps"].as_array().unwrap();
+    assert!(steps.iter().any(|step| step["run"] == ".ci/run"), "{ci}");
+    let kept = |path: &str| {
+        let uploads = |step: &&Value| step["with"]["path"] == path;
+        let found = steps.iter().find(uploads).unwrap();
+        found["uses"]
+            .as_str()
+            .unwrap()
+            .starts_with("actions/upload-artifact@")
+    };
+    assert!(kept("target/serve-ui/*.png") && kept("target/site/book"));
+}

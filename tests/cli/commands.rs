@@ -64,10 +64,18 @@ fn memory_is_kept_out_of_git_by_init_and_by_the_first_run_of_a_folder_that_nobod
     project.run(&["init"]);
     project.run(&["build", "--yes", request]);
     let seen = untracked(&project);
+    // What the project's files name goes along with them: a clone's editor finds it.
+    let schema = "memory/schemas/settings.schema.json";
+    let settings = std::fs::read_to_string(project.file("agentctl.toml")).unwrap();
     assert!(
-        seen.contains("workflows/") && !seen.contains("memory"),
+        settings.starts_with(&format!("#:schema {schema}\n")),
+        "{settings}"
+    );
+    assert!(
+        seen.contains("workflows/") && seen.contains(schema),
         "{seen}"
     );
+    assert_eq!(seen.matches("memory/").count(), 1, "{seen}");
 
     // What the user said stays.
     let project = Project::new();

@@ -56,3 +56,21 @@ fn each_phase_is_one_line_with_what_came_of_it() {
     assert_eq!(waits.last().unwrap(), "• build  waits for your answer");
     assert_eq!(told(&["build", "-q", "--yes", SALES]), [""; 0]);
 }
+
+/// What a pack says stands in its answer, and nowhere beside it.
+#[test]
+fn what_a_pack_says_is_told_once() {
+    let wish = "I want to submit a request";
+    for args in [
+        &["chat", "front-door", wish][..],
+        &["chat", "--session", "other", "hello"],
+        &["run", "front-door", wish],
+    ] {
+        let ran = Project::new().run(args);
+        assert!([0, 4].contains(&ran.code), "{args:?}: {}", ran.stderr);
+        let mut said = ran.stdout.lines().filter(|line| !line.is_empty());
+        let first = said.next().unwrap();
+        let beside = ran.stderr.lines().find(|line| line.contains(first));
+        assert_eq!(beside, None, "{args:?}: {first:?} again in {}", ran.stderr);
+    }
+}

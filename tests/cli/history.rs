@@ -276,6 +276,7 @@ fn a_follower_tells_what_another_process_does_until_that_ends() {
         Event::ActivationEnded {
             activation: 1,
             outcome: Outcome::Waiting,
+            reason: None,
         },
     ] {
         journal

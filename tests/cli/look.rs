@@ -351,6 +351,201 @@ fn what_would_be_left_to_do_is_what_is_left_to_do() {
     }
 }
 
+/// The points of a list, in words.
+fn points(of: &Value) -> Vec<String> {
+    let all = of["todo"].as_array().unwrap().iter();
+    let told = all.map(|item| {
+        format!(
+            "[{}] {}",
+            item["node"].as_str().unwrap(),
+            item["text"].as_str().unwrap()
+        )
+    });
+    told.collect()
+}
+
+/// What a change brings is left to do, before it is written and afterwards; what stood there before is only counted.
+#[test]
+fn what_a_change_leaves_to_do_is_said_before_and_after() {
+    let (project, file) = built();
+    let stood = "[] 1 node had no credential before this change either: Slack: Send message";
+    for (change, wanted) in [
+        ("also post to #ops", vec!["connect a credential: Slack API"]),
+        (
+            "also create a Jira issue and append it to the Google Sheet Leads",
+            vec![
+                "[Jira Software: Create issue] ",
+                "[Google Sheets: Append row] connect a credential",
+            ],
+        ),
+    ] {
+        let args = [
+            "build",
+            "--plan",
+            "--workflow",
+            &file,
+            change,
+            "--output-format",
+            "json",
+        ];
+        let ran = project.run(&args);
+        assert_eq!(ran.code, 4, "{change}: {}", ran.stderr);
+        let ahead = points(&ran.json());
+        let done = project.run(&["answer", "approve-1=approve", "--output-format", "json"]);
+        let done = points(&done.json());
+        assert_eq!(ahead, done, "{change}");
+        for wanted in wanted {
+            assert!(
+                done.iter().any(|point| point.contains(wanted)),
+                "no {wanted:?} in {done:#?}"
+            );
+        }
+        assert!(done.iter().any(|point| point == stood), "{done:#?}");
+        let nodes = text(&project, &file);
+        let nodes: Value = serde_json::from_str(&nodes).unwrap();
+        let nodes = nodes["nodes"].as_array().unwrap();
+        for point in &done {
+            let node = point.trim_start_matches('[').split(']').next().unwrap();
+            let is_there = nodes.iter().any(|of| of["name"] == node);
+            assert!(node.is_empty() || is_there, "{change}: no node {node:?}");
+        }
+        assert_eq!(project.run(&["undo"]).code, 0);
+    }
+}
+
+#[test]
+fn what_a_wish_brings_is_left_to_do_before_and_after() {
+    let project = Project::new();
+    let command = project.command(&["build", "--plan", DAILY]);
+    let wish = "also append it to the Google Sheet Orders";
+    let (code, shown) = changed_after_a_look(command, wish);
+    assert_eq!(code, 0, "{shown}");
+    let done = points(&project.run(&["status", "--output-format", "json"]).json());
+    assert!(
+        done.iter().any(|point| point.contains("Google Sheets")),
+        "{done:#?}"
+    );
+    let (_, second) = shown.rsplit_once("What should be otherwise?").unwrap();
+    for point in done {
+        let words = point.split_once("] ").unwrap().1.replace('<', "< ");
+        assert!(second.contains(&words), "no {words:?} in {second}");
+    }
+}
+
+/// The look says what is new, however large the workflow is.
+#[test]
+fn a_look_at_a_large_workflow_is_short() {
+    let project = Project::new();
+    let slack = |n: usize| {
+        json!({"id": format!("s{n}"), "name": format!("Post {n}"), "type": "n8n-nodes-base.slack", "typeVersion": 2.3, "position": [200 * n, 0],
+        "parameters": {"select": "channel", "channelId": {"__rl": true, "mode": "name", "value": format!("#c{n}")}, "text": "hello"}})
+    };
+    let mut nodes = vec![
+        json!({"id": "m", "name": "By hand", "type": "n8n-nodes-base.manualTrigger", "typeVersion": 1, "position": [0, 0], "parameters": {}}),
+    ];
+    nodes.extend((1..=150).map(slack));
+    let mut connections = serde_json::Map::new();
+    for n in 0..150 {
+        let from = if n == 0 {
+            "By hand".to_owned()
+        } else {
+            format!("Post {n}")
+        };
+        let to =
+            json!({"main": [[{"node": format!("Post {}", n + 1), "type": "main", "index": 0}]]});
+        connections.insert(from, to);
+    }
+    let workflow =
+        json!({"id": "large", "name": "Large", "nodes": nodes, "connections": connections});
+    project.write("workflows/large.json", &workflow.to_string());
+    let ran = project.run(&[
+        "build",
+        "--plan",
+        "--workflow",
+        "large",
+        "post to #x instead of #c77",
+    ]);
+    assert_eq!(ran.code, 4, "{}\n{}", ran.stderr, ran.stdout);
+    let lines = ran.stdout.lines().count();
+    assert!(lines < 80, "{lines} lines: {}", ran.stdout);
+    for shown in [
+        "Post 77",
+        "#x",
+        "150 nodes had no credential before this change either",
+    ] {
+        assert!(ran.stdout.contains(shown), "no {shown:?} in {}", ran.stdout);
+    }
+    let lacking = ran.stdout.matches("connect a credential").count();
+    assert_eq!(lacking, 0, "{}", ran.stdout);
+}
+
+/// The tree of a new workflow says all that its document would, and stands where the question is.
+#[test]
+fn a_look_at_a_new_workflow_shows_no_document() {
+    let project = Project::new();
+    let ran = project.run(&["build", "--plan", ORDERS]);
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(ran.stdout.contains("└─ "), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("\"typeVersion\""), "{}", ran.stdout);
+}
+
+/// A terminal that takes nothing but lines is asked by lines.
+#[test]
+fn with_a_dumb_terminal_questions_have_no_escapes() {
+    let (project, file) = built();
+    let asked = |typed: &[(&str, &[u8])], args: &[&str]| {
+        let mut command = project.command(args);
+        command.env("TERM", "dumb");
+        let (code, shown) = in_turn_on_a_terminal(command, typed);
+        assert!(!shown.contains('\u{1b}'), "{shown:?}");
+        (code, shown)
+    };
+    let change = ["build", "--workflow", &file, CHANGE];
+    let before = text(&project, &file);
+    let (code, shown) = asked(&[("(Enter: 3)", b"\n")], &change);
+    assert_eq!(code, 5, "{shown}");
+    assert!(shown.contains("2) Change something"), "{shown}");
+    assert_eq!(text(&project, &file), before);
+    let (code, shown) = asked(&[("(Enter: 3)", b"9\n"), ("from 1 to 3", b"1\n")], &change);
+    assert_eq!(code, 0, "{shown}");
+    assert!(text(&project, &file).contains("#orders"), "{shown}");
+    // A question of the run: a number, or own words.
+    for typed in [&b"1\n"[..], b"Mastodon\n"] {
+        let project = Project::new();
+        let mut command =
+            project.command(&["build", "Automate my social media posting from my blog"]);
+        command.env("TERM", "dumb");
+        let (_, shown) =
+            in_turn_on_a_terminal(command, &[("between: ", typed), ("a number: ", b"")]);
+        assert!(
+            shown.contains("  1) ") && !shown.contains('\u{1b}'),
+            "{shown:?}"
+        );
+    }
+}
+
+/// Where nobody can be there, nobody is waited for.
+#[test]
+fn in_ci_a_terminal_is_asked_nothing() {
+    let (project, file) = built();
+    let mut command = project.command(&["build", "--plan", "--workflow", &file, CHANGE]);
+    command.env("CI", "true");
+    let (code, shown) = on_a_terminal(command, "Change something", b"");
+    assert_eq!(code, 4, "{shown}");
+}
+
+/// The first letter of an answer is that answer.
+#[test]
+fn at_a_look_the_first_letter_of_an_answer_is_that_answer() {
+    for (key, code) in [("n", 5), ("y", 0)] {
+        let (project, file) = built();
+        let command = project.command(&["build", "--workflow", &file, CHANGE]);
+        let keys = format!("{key}\r");
+        let (came, shown) = on_a_terminal(command, "before you say yes", keys.as_bytes());
+        assert_eq!(came, code, "{key}: {shown}");
+    }
+}
+
 #[test]
 fn yes_to_every_recommendation_approves_nothing_and_says_so() {
     let (project, file) = built();

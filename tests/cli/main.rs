@@ -58,6 +58,7 @@ mod pushed;
 mod qa;
 mod recorded;
 mod remote_questions;
+mod reports;
 mod research;
 mod room;
 mod said;

@@ -80,6 +80,7 @@ impl Project {
             .env_remove("AGENTCTL_MODEL")
             .env_remove("AGENTCTL_PROJECT")
             .env_remove("AGENTCTL_TRUST")
+            .env_remove("CI")
             .env_remove("COLUMNS")
             .env_remove("TZ")
             .env("AGENTCTL_HOME", self.home())
@@ -210,11 +211,13 @@ pub fn in_turn_on_a_terminal(mut command: Command, typed: &[(&str, &[u8])]) -> (
         ws_ypixel: 0,
     };
     let pty = nix::pty::openpty(Some(&size), None).unwrap();
+    if !command.get_envs().any(|(name, _)| name == "TERM") {
+        command.env("TERM", "xterm");
+    }
     command
         .stdin(pty.slave.try_clone().unwrap())
         .stdout(Stdio::null())
-        .stderr(pty.slave)
-        .env("TERM", "xterm");
+        .stderr(pty.slave);
     let mut child = command.spawn().unwrap();
     // The child has the only ends of it now, so that reading ends with the child.
     drop(command);

@@ -16,6 +16,7 @@ pub mod patch;
 pub mod plain_http;
 pub mod question;
 pub mod secrets;
+pub mod shell;
 pub mod strict_json;
 pub mod untrusted;
 pub mod worded;

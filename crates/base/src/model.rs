@@ -19,6 +19,16 @@ pub struct Usage {
     pub cost_usd: Option<f64>,
 }
 
+impl Usage {
+    /// Of a model that is a part of the program: no tokens, and a price that is known.
+    pub fn free() -> Self {
+        Usage {
+            cost_usd: Some(0.0),
+            ..Usage::default()
+        }
+    }
+}
+
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde asks for a reference"

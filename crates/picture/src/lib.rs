@@ -16,6 +16,7 @@ use agentctl_n8n::{Finding, Node, Workflow, catalog::Catalog};
 
 pub use mermaid::mermaid;
 pub use svg::{Style, svg};
+pub use words::heading;
 pub use workflow_page::{severity, workflow_page};
 
 /// More nodes than these make no picture that anybody could read.

@@ -87,12 +87,26 @@ fn hash(of: &str) -> String {
     BASE64_STANDARD.encode(Sha256::digest(of.as_bytes()))
 }
 
-/// A picture, made to fit the page; its full size can be asked for, in a frame that scrolls. With a name for who does not see it.
+/// No picture is drawn smaller than this part of its size: its words could not be read.
+const LEAST: f64 = 0.6;
+
+/// A picture, made to fit the page as long as it can be read, in a frame that scrolls; its full size can be asked for. With a name for
+/// who does not see it.
 pub fn figure(svg: &str, caption: &str) -> String {
     let caption = text(caption);
+    let least = width(svg) * LEAST;
     format!(
-        "<figure>\n<label class=\"size\"><input type=\"checkbox\"> full size</label>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{caption}\">{svg}</div>\n<figcaption>{caption}</figcaption>\n</figure>\n"
+        "<figure>\n<label class=\"size\"><input type=\"checkbox\"> full size</label>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{caption}\"><div class=\"fit\">{svg}<canvas class=\"least\" width=\"{least:.0}\" height=\"1\" aria-hidden=\"true\"></canvas></div></div>\n<figcaption>{caption}</figcaption>\n</figure>\n"
     )
+}
+
+/// A picture's own width, as it says itself.
+fn width(svg: &str) -> f64 {
+    let told = svg
+        .split_once(" width=\"")
+        .and_then(|(_, rest)| rest.split_once('"'));
+    told.and_then(|(width, _)| width.parse().ok())
+        .unwrap_or_default()
 }
 
 /// Rows below their headings; every cell is markup.

@@ -29,16 +29,18 @@ const LEGEND_WIDTH: f64 = 640.0;
 pub fn svg(subject: Subject<'_>, style: Style) -> Result<String, TooLarge> {
     let scene = Scene::of(subject)?;
     let (wires, bottom) = wires::wires(subject.workflow, &scene);
-    let legend = match style {
-        Style::Alone => legend(subject, &scene),
+    let mut legend = match style {
+        Style::Alone => marked(subject.findings),
         Style::OnPage => Vec::new(),
     };
+    legend.extend(not_shown(&scene));
     let width = match legend.is_empty() {
         true => scene.width,
         false => scene.width.max(LEGEND_WIDTH),
     };
-    let name = text(subject.workflow.name());
-    let heading = words::width(subject.workflow.name()) * 18.0 + 48.0;
+    let name = words::heading(subject.workflow.name());
+    let heading = words::width(&name) * 18.0 + 48.0;
+    let name = text(&name);
     let width = width.max(heading.min(2.0 * LEGEND_WIDTH));
     let height = bottom + legend.len() as f64 * 18.0 + if legend.is_empty() { 0.0 } else { 20.0 };
     let (w, h) = (number(width), number(height));
@@ -271,9 +273,9 @@ fn told(finding: &Finding) -> String {
     )
 }
 
-/// What the picture marks, in words, and what it does not show.
-fn legend(subject: Subject<'_>, scene: &Scene<'_>) -> Vec<(Option<Severity>, String)> {
-    let mut findings: Vec<&Finding> = subject.findings.iter().collect();
+/// What the picture marks, in words.
+fn marked(findings: &[Finding]) -> Vec<(Option<Severity>, String)> {
+    let mut findings: Vec<&Finding> = findings.iter().collect();
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let line = |finding: &&Finding| {
         let at = finding
@@ -294,14 +296,18 @@ fn legend(subject: Subject<'_>, scene: &Scene<'_>) -> Vec<(Option<Severity>, Str
             format!("{}: agentctl qa", counted(more, "more finding")),
         ));
     }
-    if scene.notes_left > 0 {
-        let notes = scene.notes_left;
-        lines.push((
-            None,
-            format!("{notes} sticky notes are not shown: the nodes were laid out anew"),
-        ));
-    }
     lines
+}
+
+/// What the workflow has and the picture does not.
+fn not_shown(scene: &Scene<'_>) -> Option<(Option<Severity>, String)> {
+    let notes = match scene.notes_left {
+        0 => return None,
+        1 => "1 sticky note is".to_owned(),
+        many => format!("{many} sticky notes are"),
+    };
+    let line = format!("{notes} not shown: the nodes were laid out anew");
+    Some((None, line))
 }
 
 #[cfg(test)]

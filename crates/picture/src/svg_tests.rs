@@ -127,7 +127,14 @@ fn nodes_stand_where_n8n_shows_them_unless_two_share_a_place() {
     let (at, notes, left) = places(&workflow);
     assert_ne!(at[2], (0.0, 8.0));
     assert_eq!((notes, left), (0, 1));
-    assert!(drawn(&workflow, &[]).contains("1 sticky notes are not shown"));
+    let notes = "1 sticky note is not shown";
+    assert!(drawn(&workflow, &[]).contains(notes));
+    let subject = Subject {
+        workflow: &workflow,
+        catalog: Catalog::embedded(),
+        findings: &[],
+    };
+    assert!(crate::workflow_page(subject).unwrap().contains(notes));
 }
 
 /// What breaks out of an element, an attribute, a label or a page.
@@ -191,6 +198,46 @@ fn no_name_leaves_its_place() {
             assert!(!line.contains(['%', '`', '\u{202e}']), "{line}");
         }
     }
+}
+
+#[test]
+fn a_page_has_a_heading_and_a_picture_that_can_be_read() {
+    let mut workflow = sample();
+    let page = |workflow: &Workflow| {
+        crate::workflow_page(Subject {
+            workflow,
+            catalog: Catalog::embedded(),
+            findings: &[],
+        })
+        .unwrap()
+    };
+    for (name, heading) in [
+        ("", "Workflow without a name".to_owned()),
+        (" ", "Workflow without a name".to_owned()),
+        (&"x".repeat(3_000), format!("{}…", "x".repeat(120))),
+    ] {
+        workflow.set_name(name);
+        let page = page(&workflow);
+        for text in ["title", "h1"] {
+            let wanted = format!("<{text}>{heading}</{text}>");
+            assert!(page.contains(&wanted), "no {wanted}");
+        }
+    }
+    let call = |n: i32| {
+        let name = format!("Call {n}");
+        node(&name, "n8n-nodes-base.httpRequest", [n * 200, 0], json!({}))
+    };
+    let nodes: Vec<Value> = (0..60).map(call).collect();
+    let chain = json!({"name": "Chain", "nodes": nodes, "connections": {}});
+    let page = page(&Workflow::from_value(chain).unwrap());
+    let width = |class: &str| -> f64 {
+        let (_, rest) = page.split_once(class).unwrap();
+        let (_, rest) = rest.split_once(" width=\"").unwrap();
+        rest.split_once('"').unwrap().0.parse().unwrap()
+    };
+    let (picture, least) = (width("class=\"wf\""), width("class=\"least\""));
+    assert!(picture > 10_000.0, "{picture}");
+    assert!((least - 0.6 * picture).abs() < 1.0, "{least} of {picture}");
 }
 
 #[test]

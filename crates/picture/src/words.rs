@@ -21,6 +21,19 @@ pub fn width(text: &str) -> f64 {
     text.chars().map(width_of).sum()
 }
 
+/// A workflow's name as a heading: one that is missing is said, and a long one is cut.
+pub fn heading(name: &str) -> String {
+    const MOST: usize = 120;
+    match name.trim() {
+        "" => "Workflow without a name".to_owned(),
+        name if name.chars().count() > MOST => {
+            let head: String = name.chars().take(MOST).collect();
+            format!("{}…", head.trim_end())
+        }
+        name => name.to_owned(),
+    }
+}
+
 /// The text in at most `most` lines of at most `room` (parts of the font's size), broken between words where it can be; what is left
 /// out is shown by an ellipsis.
 pub fn wrapped(text: &str, room: f64, most: usize) -> Vec<String> {

@@ -1,14 +1,14 @@
 //! A page about one workflow: its picture, what was found in it, and the same as text.
 
 use crate::page::{self, Page, lines, text};
-use crate::{Style, Subject, TooLarge, svg};
+use crate::{Style, Subject, TooLarge, svg, words};
 use agentctl_base::counted::counted;
 use agentctl_n8n::{Finding, Severity, tree::tree};
 
 /// The whole file.
 pub fn workflow_page(subject: Subject<'_>) -> Result<String, TooLarge> {
     let workflow = subject.workflow;
-    let mut out = Page::new(workflow.name());
+    let mut out = Page::new(&words::heading(workflow.name()));
     let nodes = workflow.nodes.iter().filter(|n| !n.is_sticky()).count();
     let picture = svg(subject, Style::OnPage)?;
     out.push(&page::figure(

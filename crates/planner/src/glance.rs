@@ -5,6 +5,7 @@ use crate::account::Account;
 use crate::plan::Todo;
 use crate::read::{self, ReadContext};
 use crate::{compile, draft, explain, extend, gate, modify, wish};
+use agentctl_base::counted::counted;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{Node, Workflow, edit, needs};
 use indexmap::IndexMap;
@@ -75,7 +76,7 @@ pub fn glance(
         ),
     };
     Glance {
-        todo: attached(todo, after, catalog),
+        todo: left(todo, before, after, catalog),
         notes,
         not_covered,
     }
@@ -160,22 +161,46 @@ fn is_same(own: &Workflow, after: &Workflow) -> bool {
 
 /// What only the user can do about a workflow, as far as it says so itself.
 pub fn lacking(workflow: &Workflow, catalog: &Catalog) -> Vec<Todo> {
-    attached(Vec::new(), workflow, catalog)
+    left(Vec::new(), None, workflow, catalog)
 }
 
-/// Credentials as they are: those that the document has need nothing, and those that it lacks are named.
-fn attached(mut todo: Vec<Todo>, after: &Workflow, catalog: &Catalog) -> Vec<Todo> {
-    let open = needs::all_needs(after, catalog);
-    let open: Vec<_> = open.into_iter().filter(|need| need.id.is_none()).collect();
-    let lacks = |node: &str| open.iter().any(|need| need.node == node);
-    todo.retain(|item| item.kind != "credential" || lacks(&item.node));
-    for need in &open {
+/// More names than these are counted.
+const MOST_NAMED: usize = 6;
+
+/// What is left to do of what the planner said, by the document as it is: each point names its node, credentials that are there need
+/// nothing, and those that are missing are named. `before`: the workflow before a change; what it lacked already is only counted.
+pub(crate) fn left(
+    mut todo: Vec<Todo>,
+    before: Option<&Workflow>,
+    after: &Workflow,
+    catalog: &Catalog,
+) -> Vec<Todo> {
+    for item in &mut todo {
+        if let Some(node) = meant(&item.node, before, after, catalog) {
+            item.node = node;
+        }
+    }
+    let open = |of: &Workflow| {
+        let needs = needs::all_needs(of, catalog).into_iter();
+        needs.filter(|need| need.id.is_none()).collect::<Vec<_>>()
+    };
+    let (stood, lacks) = (before.map(open).unwrap_or_default(), open(after));
+    let (old, new): (Vec<_>, Vec<_>) = lacks.into_iter().partition(|need| stood.contains(need));
+    let is_new = |node: &str| new.iter().any(|need| need.node == node);
+    todo.retain(|item| item.kind != "credential" || is_new(&item.node));
+    let mut left: Vec<Todo> = Vec::new();
+    for item in todo {
+        if !left.contains(&item) {
+            left.push(item);
+        }
+    }
+    for need in &new {
         let told = |item: &Todo| item.kind == "credential" && item.node == need.node;
-        if todo.iter().any(told) {
+        if left.iter().any(told) {
             continue;
         }
         let label = catalog.credential_label(&need.credential_type);
-        todo.push(Todo {
+        left.push(Todo {
             kind: "credential".into(),
             node: need.node.clone(),
             text: format!(
@@ -184,7 +209,48 @@ fn attached(mut todo: Vec<Todo>, after: &Workflow, catalog: &Catalog) -> Vec<Tod
             ),
         });
     }
-    todo
+    let mut names: Vec<&str> = old.iter().map(|need| need.node.as_str()).collect();
+    names.dedup();
+    left.extend(lacked_before(&names));
+    left
+}
+
+/// What a change leaves as it was.
+fn lacked_before(names: &[&str]) -> Option<Todo> {
+    let (named, more) = names.split_at(names.len().min(MOST_NAMED));
+    let named = named.join(", ");
+    let nodes = counted(names.len(), "node");
+    let more = match more.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!names.is_empty()).then(|| Todo {
+        kind: "credential".into(),
+        node: String::new(),
+        text: format!("{nodes} had no credential before this change either: {named}{more}"),
+    })
+}
+
+/// The one node that a service's name means, of those that were made. None: it is a node's name, or more than one could be meant.
+fn meant(
+    service: &str,
+    before: Option<&Workflow>,
+    after: &Workflow,
+    catalog: &Catalog,
+) -> Option<String> {
+    if service.is_empty() || after.node_by_name(service).is_some() {
+        return None;
+    }
+    let is_of_it = |node: &&Node| {
+        let found = catalog
+            .lookup(node.node_type(), node.type_version())
+            .known();
+        found.is_some_and(|of| of.label.starts_with(service))
+    };
+    let stood = |node: &&Node| before.is_some_and(|b| b.node_by_name(node.name()).is_some());
+    let mut all = after.nodes.iter().filter(is_of_it).filter(|n| !stood(n));
+    let one = all.next()?;
+    all.next().is_none().then(|| one.name().to_owned())
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 
 use super::account::Account;
 use super::existing::{self, Existing};
-use super::plan::Plan;
+use super::glance;
+use super::plan::{Plan, Todo};
 use super::read::by_topic;
 use super::reuse::{self, services};
 use super::{acceptance, compile, cover, draft, extend, gate, modify, pattern, read};
@@ -160,7 +161,7 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
             text: value.to_string(),
             tool_calls: Vec::new(),
             finish: Default::default(),
-            usage: free(),
+            usage: Usage::free(),
         },
         Move::Call(calls) => {
             let first = seen.results.len() + 1;
@@ -177,18 +178,10 @@ pub fn play(request: &ModelRequest, catalog: &Catalog) -> Result<ModelAnswer, Mo
                 text: String::new(),
                 tool_calls,
                 finish: Default::default(),
-                usage: free(),
+                usage: Usage::free(),
             }
         }
     })
-}
-
-/// The planner uses no tokens and its price is known.
-fn free() -> Usage {
-    Usage {
-        cost_usd: Some(0.0),
-        ..Usage::default()
-    }
 }
 
 pub(super) fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
@@ -528,13 +521,9 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
             said.extend(cover::note(&unused, &language));
         }
         account.add(wished.account.clone());
-        // A credential that the program found, or looked for, is told by it.
-        let told = made.content.get("credentials").and_then(Value::as_array);
-        let told_of = |node: &str| {
-            told.is_some_and(|list| list.iter().any(|c| c.get("node") == Some(&json!(node))))
-        };
-        let mut todo = wished.left(compiled.todo);
-        todo.retain(|item| item.kind != "credential" || !told_of(&item.node));
+        let todo = wished.left(compiled.todo);
+        let todo = glance::left(todo, None, &wished.workflow, catalog);
+        let todo = untold(todo, made);
         let made_of = json!(compiled.made);
         return built(made, json!(todo), json!(said), &account, Some(made_of));
     }
@@ -653,6 +642,10 @@ fn change(
         let mut account = changed(input, &existing.workflow, &modification);
         account.add(wished.account.clone());
         let todo = wished.left(modification.todo);
+        // A repair begins with what this run itself wrote.
+        let before = (!repaired).then_some(&existing.workflow);
+        let todo = glance::left(todo, before, &wished.workflow, catalog);
+        let todo = untold(todo, made);
         let notes = [modification.notes, wished.notes].concat();
         return built(made, json!(todo), json!(notes), &account, None);
     }
@@ -677,6 +670,16 @@ fn change(
     Ok(Move::Done(
         json!({"workflow": {"id": id, "todo": modification.todo, "notes": notes}}),
     ))
+}
+
+/// Without the credentials that the program found, or looked for: these are told by it.
+fn untold(mut todo: Vec<Todo>, made: &ToolResult) -> Vec<Todo> {
+    let told = made.content.get("credentials").and_then(Value::as_array);
+    let told_of = |node: &str| {
+        told.is_some_and(|list| list.iter().any(|c| c.get("node") == Some(&json!(node))))
+    };
+    todo.retain(|item| item.kind != "credential" || !told_of(&item.node));
+    todo
 }
 
 /// The builder's answer after its call: what the program saw, what stays for the user, and which nodes were made of which part of

@@ -13,6 +13,7 @@ use crate::toolset::Surroundings;
 use agentctl_a2a::{Content, Message, Part, Role, SendMessage, StreamResponse, Task, TaskState};
 use agentctl_a2a_client::{Agent, CardPin, Error, Reply};
 use agentctl_base::BoxFuture;
+use agentctl_base::shell;
 use agentctl_base::yaml::Node;
 use agentctl_engine::toolset::{Outcome, error_content};
 use agentctl_engine::vocabulary::Faults;
@@ -125,7 +126,8 @@ impl Work for Spec {
             )),
             Some(Err(why)) => Some(why.clone()),
             Some(Ok(remote)) if remote.pin.is_none() => Some(format!(
-                "the card of the agent {name} is not approved (agentctl a2a approve {name})"
+                "the card of the agent {name} is not approved (agentctl a2a approve {})",
+                shell::word(name)
             )),
             Some(Ok(_)) => None,
         }

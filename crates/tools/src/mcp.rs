@@ -7,6 +7,7 @@ use crate::kind::{KindOfTool, Work};
 use crate::places::{body, check_shape, only};
 use crate::toolset::Surroundings;
 use agentctl_base::BoxFuture;
+use agentctl_base::shell;
 use agentctl_base::yaml::Node;
 use agentctl_engine::gateway::call_approved;
 use agentctl_engine::toolset::Outcome;
@@ -60,7 +61,9 @@ impl Work for Spec {
         match servers.and_then(|servers| servers.approved(server, tool)) {
             Some(_) => None,
             None => Some(format!(
-                "{tool} of the MCP server {server} is not approved (agentctl mcp approve {server} {tool})"
+                "{tool} of the MCP server {server} is not approved (agentctl mcp approve {} {})",
+                shell::word(server),
+                shell::word(tool)
             )),
         }
     }

@@ -11,7 +11,8 @@ use crate::cli::output::Output;
 use crate::cli::plain::plain;
 use crate::cli::session::{self, Session};
 use crate::cli::{ask, runtime};
-use agentctl_base::question::Question;
+use agentctl_base::question::{Question, QuestionOption};
+use agentctl_base::shell;
 use agentctl_engine::run::{self, Answering, Budgets, Resume};
 use agentctl_turns as turns;
 use clap::Args;
@@ -39,6 +40,17 @@ pub struct AnswerArgs {
     pub limits: LimitOptions,
 }
 
+/// The answers that a question offers, as they are typed.
+fn choices(key: &str, options: &[QuestionOption]) -> String {
+    let typed = |option: &QuestionOption| {
+        let value = option.value.as_str();
+        let value = value.map_or_else(|| option.value.to_string(), str::to_owned);
+        shell::word(&format!("{key}={value}"))
+    };
+    let all: Vec<String> = options.iter().map(typed).collect();
+    format!("it can be {}", all.join(" or "))
+}
+
 pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliError> {
     let (run, pairs) = match args.words.split_first() {
         Some((run, pairs)) if !run.contains('=') => (Some(run.as_str()), pairs),
@@ -63,7 +75,11 @@ pub fn answer(root: &Path, args: &AnswerArgs, out: &Output) -> Result<Exit, CliE
             .or_else(|| open.iter().find(|q| q.topic == key));
         let value = match question {
             Some(question) => ask::read_answer(typed, &question.schema).map_err(|why| {
-                CliError::usage(format!("the answer to {key:?} does not fit: {why}"))
+                let error = CliError::usage(format!("the answer to {key:?} does not fit: {why}"));
+                match question.options.as_slice() {
+                    [] => error,
+                    options => error.hint(choices(key, options)),
+                }
             })?,
             None => Value::String(typed.to_owned()),
         };

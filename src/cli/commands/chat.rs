@@ -13,6 +13,7 @@ use crate::cli::progress::plain_long;
 use crate::cli::session::{self, Session};
 use crate::cli::{runtime, streams};
 use agentctl_base::counted::counted;
+use agentctl_base::shell;
 use agentctl_engine::nearest::nearest;
 use agentctl_engine::pack::{Pack, Taken, is_name};
 use agentctl_engine::run::Budgets;
@@ -148,7 +149,8 @@ fn addressed<'a>(
             }
             Err(
                 CliError::usage(format!("there is no pack {word:?} to talk with")).hint(format!(
-                    "as a message: agentctl chat {pack} {word}; there are {}",
+                    "as a message: agentctl chat {pack} {}; there are {}",
+                    shell::word(word),
                     known.join(", ")
                 )),
             )
@@ -372,7 +374,8 @@ fn text(reply: &TurnReply) -> String {
         if reply.expects == Expects::Approval {
             part += &format!(
                 "\nagentctl answer {} {}=… decides; a message does not",
-                reply.run_id, question.id
+                reply.run_id,
+                shell::word(&question.id)
             );
         }
         parts.push(part);

@@ -8,6 +8,7 @@ use crate::cli::progress::{colour_diff, plain, plain_long};
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::words::{STATE, in_words};
+use agentctl_base::shell;
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{self, Compare, Compared, Side};
 use agentctl_engine::toolset::Difference;
@@ -74,7 +75,8 @@ pub fn diff(root: &Path, args: &DiffArgs, out: &Output) -> Result<Exit, CliError
         let told = session::run_error(&e);
         match args.what.first() {
             Some(named) if is_file(named) => told.hint(format!(
-                "{named} is a file: name a second one, or agentctl diff --workflow {named}"
+                "{named} is a file: name a second one, or agentctl diff --workflow {}",
+                shell::word(named)
             )),
             _ => told,
         }

@@ -5,6 +5,7 @@ use super::schema;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::folder_trust::Before;
 use crate::cli::output::Output;
+use agentctl_base::shell;
 use agentctl_engine::store::MEMORY_IGNORED;
 use agentctl_host::files::FileError;
 use agentctl_host::files::{
@@ -94,7 +95,7 @@ pub fn init(project: &Path, args: &InitArgs, out: &Output) -> Result<Exit, CliEr
             } else {
                 format!("set up {}:\n{}\n", root.display(), shown.iter().map(|p| format!("  {p}\n")).collect::<String>().trim_end())
             };
-            let cd = if root == Path::new(".") { String::new() } else { format!("cd {} && ", root.display()) };
+            let cd = if root == Path::new(".") { String::new() } else { format!("cd {} && ", shell::word(&root.display().to_string())) };
             text.push_str(&format!("next: {cd}agentctl build \"Every day at 9:00 post the open Jira bugs to Slack #dev\"\n"));
             text
         },

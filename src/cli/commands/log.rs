@@ -13,6 +13,7 @@ use crate::cli::session::{self, Session};
 use crate::cli::timeline::{Detail, Timeline, history_line, outcome};
 use agentctl_base::counted::counted;
 use agentctl_base::question::Outcome;
+use agentctl_base::shell;
 use agentctl_engine::run::{self, Made, Numbering, RunUsage};
 use agentctl_engine::store::{Event, Held, Link, Project, ProjectLock, Record, Side, Tail};
 use agentctl_engine::view::RunView;
@@ -67,7 +68,7 @@ fn history(root: &Path, named: &str, out: &Output) -> Result<Exit, CliError> {
             let lines: String = made.iter().map(history_line).collect();
             format!(
                 "{lines}next: agentctl undo --workflow {} --to N puts it as change N left it (0: as before the first)\n",
-                id
+                shell::word(&id)
             )
         },
         || json!({"workflow_id": id, "changes": listed(&made)}),

@@ -7,6 +7,7 @@ use crate::cli::output::Output;
 use crate::cli::runtime;
 use crate::cli::spinner::spinner;
 use crate::trust::Kind;
+use agentctl_base::shell;
 use agentctl_engine::run::{Cancel, Cause};
 use agentctl_host::files::write_atomic;
 use agentctl_host::home::variable;
@@ -157,9 +158,14 @@ fn up(project: &Path, args: &N8nUpArgs, out: &Output) -> Result<Exit, CliError> 
                     added => text.push_str(&format!("{file}: added {}\n", added.join(", "))),
                 }
             }
-            text.push_str(&format!("next: source {}\n", env_file.display()));
+            text.push_str(&format!(
+                "next: source {}\n",
+                shell::word(&env_file.display().to_string())
+            ));
             let named = args.folder.data.as_ref();
-            let data = named.map_or_else(String::new, |dir| format!(" --data {}", dir.display()));
+            let data = named.map_or_else(String::new, |dir| {
+                format!(" --data {}", shell::word(&dir.display().to_string()))
+            });
             text.push_str(&format!(
                 "      agentctl doctor\nstop it with: agentctl n8n down{data}\n"
             ));

@@ -10,6 +10,7 @@ use crate::cli::session::{self, Which};
 use crate::cli::settings;
 use crate::config::Config;
 use crate::pack::NoPack;
+use agentctl_base::shell;
 use agentctl_base::yaml;
 use agentctl_engine::flow;
 use agentctl_engine::nearest::nearest;
@@ -295,7 +296,8 @@ fn new(root: &Path, file: &Path, like: Option<&str>, out: &Output) -> Result<Exi
         Exit::Complete,
         || {
             format!(
-                "{shown} is written; change it, then\n  agentctl orchestrators check {shown}\n  agentctl run {pack} \"…\" --orchestrator {shown}\n"
+                "{shown} is written; change it, then\n  agentctl orchestrators check {file}\n  agentctl run {pack} \"…\" --orchestrator {file}\n",
+                file = shell::word(&shown.to_string())
             )
         },
         || json!({"file": shown.to_string(), "pack": pack}),

@@ -17,6 +17,7 @@ use crate::cli::runtime;
 use crate::cli::session::Session;
 use agentctl_base::counted::counted;
 use agentctl_base::question::Glance;
+use agentctl_base::shell;
 use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::{self, Answering};
 use agentctl_engine::toolset::Difference;
@@ -275,7 +276,8 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
 /// What a push would leave there. Of a new workflow the tree says all that the diff would.
 fn ahead(after: &Workflow, difference: Option<&Difference>) -> String {
     console::set_colors_enabled_stderr(console::colors_enabled());
-    let mut text = look::document(after);
+    let lines = difference.map_or(&[][..], |difference| &difference.lines);
+    let mut text = look::document(after, |node| lines.iter().any(|line| line.contains(node)));
     if let Some(difference) = difference {
         text.push_str(&diff_text(difference));
         text.push('\n');
@@ -442,7 +444,8 @@ fn overwrites(
     }
     let look = match target {
         Some(target) => format!(
-            "agentctl push FILE --target {target} --dry-run shows the difference to what is there now"
+            "agentctl push FILE --target {} --dry-run shows the difference to what is there now",
+            shell::word(target)
         ),
         None => {
             "agentctl pull ID OTHER-FILE shows what is there now; --dry-run the difference to it"
@@ -551,7 +554,10 @@ impl Pushed {
         let shown = style(self.file.display()).bold();
         text.push_str(&format!("{shown}: {}{id}\n", self.what));
         if let Some(run) = &self.run {
-            let target = args.target.as_ref().map(|name| format!(" --target {name}"));
+            let target = args
+                .target
+                .as_ref()
+                .map(|name| format!(" --target {}", shell::word(name)));
             let target = target.unwrap_or_default();
             text.push_str(&format!("take it back with: agentctl undo {run}{target}\n"));
         }

@@ -26,7 +26,7 @@ pub struct SchemaArgs {
 #[folder = "docs/schemas/"]
 struct Files;
 
-/// Where an editor finds the schemas that files of a project name; git does not see it.
+/// Where an editor finds the schemas that files of a project name; in git they go along with these.
 const BESIDE: &str = "memory/schemas";
 
 /// Puts these schemas where files of the project name them; what is there as it should be is left. The paths that are new.
@@ -135,10 +135,9 @@ pub fn schema(args: &SchemaArgs, out: &Output) -> Result<Exit, CliError> {
     let is_meant = |one: &&Published| one.name == *name || one.commands().contains(&name.as_str());
     let Some(found) = all.iter().find(is_meant) else {
         let near = nearest(name, all.iter().map(|one| one.name.as_str()));
-        let names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
         return Err(
             CliError::usage(format!("there is no schema {name:?}{near}"))
-                .hint(format!("there are: {}", names.join(", "))),
+                .hint("agentctl schema lists them, each with what it is of"),
         );
     };
     out.document(|| found.text.clone(), || found.schema.clone())

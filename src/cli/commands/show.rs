@@ -8,6 +8,7 @@ use crate::cli::progress::{plain, plain_long};
 use crate::cli::session::Session;
 use crate::cli::{catalog_file, runtime, settings};
 use agentctl_base::counted::counted;
+use agentctl_base::shell;
 use agentctl_n8n::{Finding, Severity, Workflow, catalog::Catalog, tree::tree};
 use agentctl_n8n_tools::backend::{BackendError, BackendErrorKind};
 use agentctl_n8n_tools::sync;
@@ -72,7 +73,9 @@ pub fn show(root: &Path, args: &ShowArgs, out: &Output) -> Result<Exit, CliError
             let text = source::read(&source).map_err(|fault| wrong(&source, &fault))?;
             Source::held(source.path, text)
         }
-        false => stored(root, &args.what, out)?,
+        false => {
+            stored(root, &args.what, out).map_err(|error| folder(&args.what).unwrap_or(error))?
+        }
     };
     let catalog = catalog_file::of(root, out)?;
     let found = named(all(root, &held, catalog, out)?, args)?;
@@ -104,6 +107,17 @@ pub fn show(root: &Path, args: &ShowArgs, out: &Output) -> Result<Exit, CliError
         },
         || json!({"workflows": found.iter().zip(&drawn).map(|(one, drawn)| listed(one, args.format, drawn)).collect::<Vec<_>>()}),
     )
+}
+
+/// That a folder was named, of which no picture is made.
+fn folder(what: &str) -> Option<CliError> {
+    let shown = plain_long(what);
+    Path::new(what).is_dir().then(|| {
+        CliError::usage(format!("{shown} is a folder, and one workflow is shown")).hint(format!(
+            "name a file in it; agentctl qa {} checks them all",
+            shell::word(what)
+        ))
+    })
 }
 
 /// What is there, or looks like the name of a file.

@@ -8,6 +8,7 @@ use crate::cli::streams;
 use crate::trust::{
     Basis, Book, InForce, Inventory, Item, Judged, N8N_DATA, Standing, VARIABLE, Verdict, n8n_item,
 };
+use agentctl_base::shell;
 use clap::Args;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -160,7 +161,7 @@ impl Looked {
                         "let them: agentctl trust{}\n",
                         match root == Path::new(".") {
                             true => String::new(),
-                            false => format!(" {}", root.display()),
+                            false => format!(" {}", shell::word(&root.display().to_string())),
                         }
                     ));
                 }

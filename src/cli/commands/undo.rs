@@ -13,6 +13,7 @@ use crate::cli::runtime;
 use crate::cli::session::{self, Session};
 use crate::cli::streams;
 use crate::cli::words::{LISTED, in_words};
+use agentctl_base::shell;
 use agentctl_engine::run::{
     self, Asker, RunError, RunSummary, Undo, UndoReport, UndoTerms, Undone, UndoneHow,
 };
@@ -87,10 +88,11 @@ pub fn undo(root: &Path, args: &UndoArgs, out: &Output) -> Result<Exit, CliError
         "yes, take it back",
         "no, leave everything as it is",
     )? {
-        return Err(CliError::new(
-            Exit::Refused,
-            "you said no; nothing was changed",
+        streams::tell(&format!(
+            "{} you said no; nothing was changed\n",
+            style("refused:").for_stderr().red().bold()
         ));
+        return Ok(Exit::Refused);
     }
     let taken = taken_back(root, args, false, out)?;
     told(&taken, args, false, out)
@@ -363,7 +365,9 @@ fn text_of(report: &UndoReport, args: &UndoArgs, plan: bool) -> String {
             .filter(|_| item.what != UndoneHow::Unchanged);
         let after = after.and_then(|after| Workflow::from_value(after.content.clone()).ok());
         if let Some(after) = &after {
-            text.push_str(&look::document(after));
+            let lines = &item.difference.lines;
+            let changes = |node: &str| lines.iter().any(|line| line.contains(node));
+            text.push_str(&look::document(after, changes));
         }
         text.push_str(&diff_text(&item.difference));
         if let Some(after) = &after {
@@ -388,7 +392,10 @@ fn text_of(report: &UndoReport, args: &UndoArgs, plan: bool) -> String {
         ));
     }
     if let Some(number) = report.redo {
-        let at = args.target.as_ref().map(|name| format!(" --target {name}"));
+        let at = args
+            .target
+            .as_ref()
+            .map(|name| format!(" --target {}", shell::word(name)));
         let at = at.unwrap_or_default();
         text.push_str(&format!(
             "next: agentctl undo {}{at} --to {number} takes this undo back\n",

@@ -203,6 +203,11 @@ try {
   holds("an Enter too many approves nothing", (await page.locator(".asked").count()) === 1);
   await tabTo(page, ".asked .tools button:last-child");
   await page.keyboard.press("Enter");
+  await sees(page.locator(`[data-run="${wants}"] .good`), page);
+  const steps = page.locator("#story li.chatter");
+  holds("steps and calls are not told before somebody wants them", (await steps.count()) > 0 && !(await steps.first().isVisible()));
+  await page.locator("#every").focus();
+  await page.keyboard.press("Space");
   await sees(page.locator("#story li:has-text('make_page: ok')"), page);
   await sees(page.locator(`[data-run="${wants}"] .good`), page);
   holds("the approved call is made", true);
@@ -233,7 +238,7 @@ try {
   // A report, with the workflow's picture, in a frame without rights.
   await page.locator(`[data-run="${built}"]`).focus();
   await page.keyboard.press("Enter");
-  await sees(page.locator("#story li:has-text('new_workflow: ok')"), page);
+  await sees(page.locator("#story li:has-text(': made')"), page);
   await tabTo(page, "#report");
   await page.keyboard.press("Enter");
   const frame = page.frameLocator("#page iframe");

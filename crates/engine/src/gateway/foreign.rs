@@ -12,6 +12,7 @@ use crate::toolset::{Fault, Outcome, PAGE_BYTES, Reserved, error_content};
 use agentctl_base::decision::Decision;
 use agentctl_base::foreign::{foreign_name, split_foreign};
 use agentctl_base::model::{ToolCall, ToolSpec};
+use agentctl_base::shell;
 use agentctl_base::{BoxFuture, strict_json};
 use agentctl_mcp::serve::Hints;
 use agentctl_mcp::{CallEffect, Called, Servers, Unserved};
@@ -245,9 +246,16 @@ pub async fn call_approved(
     came_to(server, tool, called)
 }
 
+/// The command by which a user approves a tool.
+fn approve(server: &str, tool: &str) -> String {
+    let (server, tool) = (shell::word(server), shell::word(tool));
+    format!("agentctl mcp approve {server} {tool}")
+}
+
 fn not_approved(server: &str, tool: &str) -> Decision {
     let why = format!(
-        "the user has not approved {tool} of {server} (agentctl mcp approve {server} {tool})"
+        "the user has not approved {tool} of {server} ({})",
+        approve(server, tool)
     );
     deny(NOT_APPROVED, why)
 }
@@ -311,12 +319,9 @@ fn came_to(server: &str, tool: &str, called: Result<Called, Unserved>) -> Outcom
         Err(Unserved::Down(error)) => {
             Outcome::failed(error.to_string(), UNAVAILABLE, "go on without it")
         }
-        Err(changed @ (Unserved::Changed { .. } | Unserved::Gone { .. })) => {
-            Outcome::Refused(deny(
-                CHANGED,
-                format!("{changed} (agentctl mcp approve {server} {tool})"),
-            ))
-        }
+        Err(changed @ (Unserved::Changed { .. } | Unserved::Gone { .. })) => Outcome::Refused(
+            deny(CHANGED, format!("{changed} ({})", approve(server, tool))),
+        ),
         Err(refused) => Outcome::Refused(deny(NOT_APPROVED, refused.to_string())),
     }
 }

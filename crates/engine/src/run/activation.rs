@@ -368,9 +368,15 @@ impl Driver<'_> {
             Ok(Stop::Budget(why)) => (Outcome::Budget, None, why.clone()),
             Ok(Stop::TooLate(late)) => (Outcome::Failed, None, late.error.clone()),
         };
+        let stopped = matches!(
+            outcome,
+            Outcome::Failed | Outcome::Budget | Outcome::Refused
+        );
         let ended = Event::ActivationEnded {
             activation: self.recorder.view.activation,
             outcome,
+            reason: Some(message.clone())
+                .filter(|why| stopped && !why.is_empty() && self.recorder.view.ended.is_none()),
         };
         self.record(ended, true)?;
         self.project(project, &message)?;

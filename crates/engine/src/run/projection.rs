@@ -6,14 +6,14 @@ use super::{
     active::{ACTIVE_MARK, SESSION_FLOW},
     claims,
     driver::Driver,
-    shown, told,
+    history, shown, told,
 };
 use crate::{
     claims::Reported,
     flow::{Flow, Reading, RunLog},
     pack::Pack,
     store::{Checked, JournalHead, Project, RunState, STATE_SCHEMA_VERSION, StateFile, StoreError},
-    view::{Asked, RunView},
+    view::{Asked, By, RunView},
 };
 use agentctl_base::question::{AnsweredBy, Outcome, Question};
 use agentctl_host::files::write_atomic_on;
@@ -212,6 +212,7 @@ pub(super) fn report(
         outcome,
         message,
         taken_back: view.is_taken_back(),
+        redo: redo(view),
         made,
         questions: waiting_for(view),
         output: output(flow, log),
@@ -241,6 +242,13 @@ pub(super) fn report(
             .and_then(|field| state.get(field))
             .cloned(),
     }
+}
+
+/// The last change that no undo made, of a run that was taken back.
+fn redo(view: &RunView) -> Option<u32> {
+    let made = history::of_run(&view.run_id, &view.changes);
+    let own = made.iter().rev().find(|made| made.by != By::Undo);
+    own.filter(|_| view.is_taken_back()).map(|made| made.number)
 }
 
 /// The questions that their recommendations answered, in order.

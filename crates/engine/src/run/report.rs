@@ -20,6 +20,9 @@ pub struct RunReport {
     /// An undo took back all that the run changed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub taken_back: bool,
+    /// The change up to which an undo would bring that back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub redo: Option<u32>,
     /// What was made and how it was checked, section by section, as the toolset tells it.
     #[serde(flatten)]
     pub made: Map<String, Value>,

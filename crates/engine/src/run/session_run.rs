@@ -94,6 +94,7 @@ impl<'a> SessionRun<'a> {
         let event = Event::ActivationEnded {
             activation: self.recorder.view.activation,
             outcome,
+            reason: None,
         };
         self.record(event, durable)
     }

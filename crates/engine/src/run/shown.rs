@@ -32,6 +32,7 @@ struct Whole {
     outcome: Outcome,
     message: String,
     taken_back: bool,
+    redo: Option<u32>,
     made: Map<String, Value>,
     questions: Vec<Question>,
     messages: Vec<Reply>,
@@ -62,7 +63,10 @@ pub(super) fn of(pack: &Pack, view: &RunView, log: &RunLog) -> Shown {
     let outcome = projection::outcome_of(view).unwrap_or(Outcome::Interrupted);
     let (code, message) = match &view.ended {
         Some(ended) => (ended.exit_code, ended.message.clone()),
-        None => (exit_code(outcome, Some(Cause::Interrupt)), String::new()),
+        None => {
+            let why = view.stopped_for().unwrap_or_default();
+            (exit_code(outcome, Some(Cause::Interrupt)), why.to_owned())
+        }
     };
     Shown {
         made_with: made_with(pack),

@@ -20,6 +20,7 @@ use crate::{
     view::By,
 };
 use agentctl_base::question::Outcome;
+use agentctl_base::shell;
 use serde::{Deserialize, Serialize};
 
 /// What to take back.
@@ -177,6 +178,7 @@ pub async fn undo_by(
         Event::ActivationEnded {
             activation: driver.recorder.view.activation,
             outcome,
+            reason: None,
         },
         true,
     )?;
@@ -267,6 +269,7 @@ impl Driver<'_> {
             Event::ActivationEnded {
                 activation: self.recorder.view.activation,
                 outcome: outcome.unwrap_or(Outcome::Interrupted),
+                reason: None,
             },
             true,
         )
@@ -478,7 +481,10 @@ fn changed_since(project: &Project, kind: &str, run_id: &str, id: &str) -> RunEr
         ),
         _ => (
             format!("the {kind} {id:?} was changed since run {run_id} left it"),
-            format!("`agentctl diff --{kind} {id}` shows how it differs from before the run"),
+            format!(
+                "`agentctl diff --{kind} {}` shows how it differs from before the run",
+                shell::word(id)
+            ),
         ),
     };
     RunError::Refused {

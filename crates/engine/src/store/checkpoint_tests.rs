@@ -88,6 +88,7 @@ fn event(n: u64) -> Event {
         n if n % 3 == 0 => Event::ActivationEnded {
             activation: 1,
             outcome: Outcome::Waiting,
+            reason: None,
         },
         n => Event::StepFinished {
             step: format!("step \u{1b}[{n}]"),

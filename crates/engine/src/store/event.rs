@@ -86,6 +86,9 @@ pub enum Event {
     ActivationEnded {
         activation: u32,
         outcome: Outcome,
+        /// Why the run is not at its end, in words; None: it is, it waits, or an older agentctl wrote it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     StageChanged {
         from: String,

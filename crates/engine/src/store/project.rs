@@ -13,8 +13,7 @@ use std::sync::Arc;
 
 const GIT_IGNORE: &str = ".gitignore";
 /// What `memory/.gitignore` says.
-pub const MEMORY_IGNORED: &str =
-    "# Made by agentctl: what was asked and what was worked on stand here.\n*\n";
+pub const MEMORY_IGNORED: &str = "# Made by agentctl: what was asked and what was worked on stand here; files of the project name the schemas.\n*\n!schemas/\n!schemas/*\n";
 
 /// Whether a journal has its first line.
 fn began(journal: &Path) -> Result<bool, StoreError> {

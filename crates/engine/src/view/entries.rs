@@ -40,6 +40,13 @@ pub struct Activation {
     pub pid: u32,
 }
 
+/// An activation that ended before the run did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopped {
+    pub at: Point,
+    pub reason: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StageChange {
     pub at: Point,

@@ -2,7 +2,7 @@
 
 use super::{
     Activation, Asked, Changed, Ended, Failed, Patched, Pinned, Point, PutBack, Refused, RunUsage,
-    Said, SessionOf, StageChange, Worked,
+    Said, SessionOf, StageChange, Stopped, Worked,
     calls::{Begun, Call, Intent, ModelCall, Repeated, Repeats, Returned, Trace},
 };
 use crate::flow::within;
@@ -30,6 +30,8 @@ pub struct RunView {
     pub order: Option<u64>,
     /// How the last activation ended; None: it runs, or was killed.
     pub activation_outcome: Option<Outcome>,
+    /// Activations that came to no end of the run, and why.
+    pub stopped: Vec<Stopped>,
     /// What was said last about limits and models; None: nothing was.
     pub means: Option<Means>,
     pub ended: Option<Ended>,
@@ -200,7 +202,15 @@ impl RunView {
                     pid: *pid,
                 });
             }
-            Event::ActivationEnded { outcome, .. } => self.activation_outcome = Some(*outcome),
+            Event::ActivationEnded {
+                outcome, reason, ..
+            } => {
+                self.activation_outcome = Some(*outcome);
+                self.stopped.extend(reason.iter().map(|reason| Stopped {
+                    at: at.clone(),
+                    reason: reason.clone(),
+                }));
+            }
             Event::StageChanged { to, .. } => self.stages.push(StageChange { at, to: to.clone() }),
             Event::GrantsPinned { by, grants } => {
                 self.grants.push(grants.clone());

@@ -13,7 +13,7 @@ pub use calls::{Begun, Call, Intent, ModelCall, Repeated, Returned, Trace};
 pub use changes::{By, Changed};
 pub use entries::{
     Activation, Asked, Ended, Failed, Patched, Pinned, Point, PutBack, Refused, Said, SessionOf,
-    StageChange,
+    StageChange, Stopped,
 };
 pub use fold::RunView;
 pub use usage::{RunUsage, Use};

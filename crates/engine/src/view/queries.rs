@@ -81,6 +81,13 @@ impl RunView {
         self.snapshots.iter().rev().find(|taken| taken.file == file)
     }
 
+    /// Why the last activation came to no end of the run.
+    pub fn stopped_for(&self) -> Option<&str> {
+        let begun = self.activations.last().map_or(0, |last| last.at.seq);
+        let last = self.stopped.last().filter(|stop| stop.at.seq > begun)?;
+        Some(&last.reason)
+    }
+
     /// The changes that the run can claim, in order.
     pub fn standing(&self) -> impl DoubleEndedIterator<Item = &Changed> {
         self.changes.iter().filter(|changed| changed.stands)

@@ -54,6 +54,7 @@ fn rest(activation: u32) -> Event {
     Event::ActivationEnded {
         activation,
         outcome: Outcome::Waiting,
+        reason: None,
     }
 }
 

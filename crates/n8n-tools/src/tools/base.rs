@@ -7,6 +7,7 @@ use crate::backend::Stored;
 use crate::guards::{self, Loss, Outline, Start, deny};
 use crate::noted::{BaseHow, Counted};
 use agentctl_base::decision::Decision;
+use agentctl_base::shell;
 use agentctl_engine::guards::{SnapshotMark, approved_rules};
 use agentctl_engine::store::event::Change;
 use agentctl_engine::toolset::{Cx, Fault, Outcome};
@@ -134,7 +135,7 @@ impl N8n {
         {
             reason.push_str(&format!(
                 "; if what is there now is what is wanted, `agentctl accept {}` counts from that",
-                before.id
+                shell::word(&before.id.0)
             ));
         }
         Ok(Ok(Some(Judged {

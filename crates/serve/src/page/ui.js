@@ -263,15 +263,23 @@ async function given(run, path, body) {
   });
 }
 
-/// What of a record is told, in words; null: nothing.
+/// What became of a workflow.
+function changed(change) {
+  const what = !change.after ? "deleted" : !change.before ? "made" : "written";
+  return `${change.resource?.id ?? "it"}: ${what}`;
+}
+
+/// What of a record is told, in words, with its look and whether only who wants every step sees it; null: nothing.
 function line(kind, told) {
   switch (kind) {
     case "run.started": return ["begun", null];
     case "stage.changed": return [`phase: ${told.to}`, null];
-    case "step.started": return [`step ${told.step}`, "soft"];
+    case "step.started": return [`step ${told.step}`, "soft", true];
     case "step.failed": return [`step ${told.step} failed: ${told.error?.message ?? told.error ?? ""}`, "error"];
-    case "tool.intent": return [`${told.role} calls ${told.call?.name}`, null];
-    case "tool.finished": return [`${told.result?.name}: ${told.result?.status}`, { ok: "good", refused: "error", failed: "error" }[told.result?.status] ?? "warning"];
+    case "tool.intent": return [`${told.role} calls ${told.call?.name}`, null, true];
+    case "tool.finished":
+      if (told.change) return [changed(told.change), "good"];
+      return [`${told.result?.name}: ${told.result?.status}`, { ok: "good", refused: "error", failed: "error" }[told.result?.status] ?? "warning", told.result?.status === "ok"];
     case "question.asked": return [`asked: ${told.question?.text}`, "warning"];
     case "answer.given": return [`answered: ${typeof told.value === "string" ? told.value : JSON.stringify(told.value)}`, null];
     case "said": return [told.text, "said"];
@@ -328,8 +336,8 @@ function fresh(run) {
 function tell(kind, told) {
   const words = line(kind, told);
   if (!words) return;
-  const [text, look] = words;
-  const item = element("li");
+  const [text, look, isChatter] = words;
+  const item = element("li", null, isChatter ? { class: "chatter" } : {});
   item.append(element("span", text, look ? { class: look } : {}));
   const story = at("story");
   const follows = story.scrollTop + story.clientHeight >= story.scrollHeight - 8;
@@ -406,6 +414,7 @@ at("leave").addEventListener("click", () => { location.replace(location.pathname
 at("again").addEventListener("click", () => busy("Looking …", look));
 at("older").addEventListener("click", () => busy("Looking …", older));
 at("which").addEventListener("change", drawList);
+at("every").addEventListener("change", () => at("story").classList.toggle("every", at("every").checked));
 at("report").addEventListener("click", report);
 at("cancel").addEventListener("click", () => { at("sure").hidden = false; at("no").focus(); });
 at("no").addEventListener("click", () => { at("sure").hidden = true; at("cancel").focus(); });

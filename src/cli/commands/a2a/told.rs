@@ -6,6 +6,7 @@ use crate::cli::progress::{plain, plain_long};
 use crate::cli::remote::Remote;
 use agentctl_a2a::{Content, Message, Part, StreamResponse, Task, TaskState};
 use agentctl_a2a_client::Reply;
+use agentctl_base::shell;
 use agentctl_base::untrusted;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -56,8 +57,8 @@ impl<'o> Shown<'o> {
         ended.map_err(|error| match &self.task {
             Some(task) => error.hint(format!(
                 "agentctl a2a watch {} {}",
-                remote.name,
-                plain(task)
+                shell::word(&remote.name),
+                shell::word(task)
             )),
             None => error,
         })
@@ -114,8 +115,9 @@ pub fn finish(remote: &Remote, reply: Reply, looked: bool, out: &Output) -> Resu
         out.note(&format!("task {id} of {context}: {}", word(state)));
         match state {
             TaskState::InputRequired => out.note(&format!(
-                "answer it: agentctl a2a send {} --task {id} TEXT",
-                remote.name
+                "answer it: agentctl a2a send {} --task {} TEXT",
+                shell::word(&remote.name),
+                shell::word(&task.id)
             )),
             TaskState::AuthRequired => out.note(
                 "no message approves it: whoever may approve there does, in a way of the agent's own",

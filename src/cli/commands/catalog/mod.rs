@@ -6,6 +6,7 @@ mod sync;
 use crate::cli::catalog_file;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
+use agentctl_base::shell;
 use agentctl_n8n::catalog::{self, Catalog, Lookup, NodeDescription};
 use clap::Subcommand;
 use console::style;
@@ -174,8 +175,8 @@ fn show(node: &NodeDescription, out: &Output) -> Result<Exit, CliError> {
                 text.push_str(&format!("  {line}\n"));
             }
             if let Some((resource, list)) = operations.first() {
-                let resource = resource.as_deref().map(|r| format!(" --resource {r}")).unwrap_or_default();
-                let operation = list.first().map(|(o, _)| format!(" --operation {o}")).unwrap_or_default();
+                let resource = resource.as_deref().map(|r| format!(" --resource {}", shell::word(r))).unwrap_or_default();
+                let operation = list.first().map(|(o, _)| format!(" --operation {}", shell::word(o))).unwrap_or_default();
                 text.push_str(&format!("\nnext: agentctl catalog show {}{resource}{operation}\n", node.node_type));
             }
             text

@@ -3,6 +3,7 @@
 
 use super::serve::{McpServeArgs, TOKEN_VARIABLE};
 use crate::cli::error::CliError;
+use agentctl_base::shell;
 use agentctl_mcp::serve::{SERVER_NAME as NAME, http};
 use clap::ValueEnum;
 use serde_json::{Value, json};
@@ -99,10 +100,10 @@ fn words(root: &Path, args: &McpServeArgs) -> Result<Vec<String>, CliError> {
 fn claude(way: &Way) -> String {
     match way {
         Way::Starts { program, words } => {
-            let words: Vec<String> = words.iter().map(|word| shell(word)).collect();
+            let words: Vec<String> = words.iter().map(|word| shell::quoted(word)).collect();
             format!(
                 "claude mcp add {NAME} -- {} {}\n",
-                shell(program),
+                shell::quoted(program),
                 words.join(" ")
             )
         }
@@ -166,14 +167,4 @@ fn list(words: &[String]) -> String {
 /// A text as JSON writes it, which TOML and YAML read too.
 fn quoted(word: &str) -> String {
     Value::from(word).to_string()
-}
-
-/// One word of a shell's command line.
-fn shell(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }

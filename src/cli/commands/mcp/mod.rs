@@ -11,6 +11,7 @@ use crate::cli::output::Output;
 use crate::cli::progress::plain_long;
 use crate::cli::{folder_trust, settings};
 use crate::trust::Kind;
+use agentctl_base::shell;
 use agentctl_engine::redact::Redactor;
 use agentctl_host::files::write_atomic;
 use agentctl_host::home::variable;
@@ -191,7 +192,10 @@ fn client(root: &Path, server: &str, out: &Output) -> Result<(McpClient, Redacto
         let known: Vec<&str> = config.servers.iter().map(|s| s.name.as_str()).collect();
         let error = CliError::usage(format!("there is no enabled server {server:?}"));
         return Err(if config.disabled.iter().any(|name| name == server) {
-            error.hint(format!("it is disabled: agentctl mcp enable {server}"))
+            error.hint(format!(
+                "it is disabled: agentctl mcp enable {}",
+                shell::word(server)
+            ))
         } else {
             error.hint(format!("servers: {}", plain_long(&known.join(", "))))
         });

@@ -5,6 +5,7 @@ use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use crate::cli::progress::{plain, plain_long};
 use crate::cli::{project, runtime, session};
+use agentctl_base::shell;
 use agentctl_base::untrusted;
 use agentctl_engine::redact::Redactor;
 use agentctl_mcp::{Called, McpClient, McpTool, PinChange, Pins, can_be_named};
@@ -82,7 +83,8 @@ pub fn tools(root: &Path, server: &str, out: &Output) -> Result<Exit, CliError> 
             }
             if changes.values().any(|c| *c != PinChange::Approved) {
                 text.push_str(&format!(
-                    "approve what agents may call: agentctl mcp approve {server} [TOOL]\n"
+                    "approve what agents may call: agentctl mcp approve {} [TOOL]\n",
+                    shell::word(server)
                 ));
             }
             text

@@ -268,9 +268,16 @@ fn known(finding: &Finding) -> Known {
 
 /// A code, or a family of codes, as it stands in findings.
 fn meant(typed: &str) -> Result<String, CliError> {
-    rules::meant(typed).map_err(|unknown| {
-        CliError::usage(unknown.to_string()).hint("docs/validation.md lists the codes")
-    })
+    rules::meant(typed)
+        .map_err(|unknown| CliError::usage(unknown.to_string()).hint(known_codes("")))
+}
+
+/// The codes that there are of a family; of an empty one all.
+fn known_codes(family: &str) -> String {
+    let mut codes: Vec<&str> = rules::all().map(|rule| rule.code).collect();
+    codes.retain(|code| code.starts_with(family));
+    codes.sort_unstable();
+    format!("the codes are {}", codes.join(", "))
 }
 
 fn codes(typed: &[String]) -> Result<Vec<String>, CliError> {
@@ -281,8 +288,9 @@ fn codes(typed: &[String]) -> Result<Vec<String>, CliError> {
 fn explain(code: &str, out: &Output) -> Result<Exit, CliError> {
     let code = meant(code)?;
     let Some(rule) = rules::rule(&code) else {
-        return Err(CliError::usage(format!("{code:?} is a family of codes"))
-            .hint("docs/validation.md lists the codes"));
+        return Err(
+            CliError::usage(format!("{code:?} is a family of codes")).hint(known_codes(&code))
+        );
     };
     out.document(
         || fit::for_stdout(rule.page).into_owned(),

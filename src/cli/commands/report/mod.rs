@@ -1,6 +1,7 @@
 //! `report RUN --html FILE`: a run as one page that needs no network. What stands in it comes from the journal, where secrets are hidden
 //! already, and from the states of the workflows, in which they are hidden here.
 
+mod checked;
 mod page;
 
 use super::runs::{not_yours, tell_damage};
@@ -16,7 +17,7 @@ use agentctl_base::BoxFuture;
 use agentctl_engine::gateway::Gateway;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::redact::Redactor;
-use agentctl_engine::run::{self, Compare, Compared, RunError, RunReport, UsageReport};
+use agentctl_engine::run::{self, By, Compare, Compared, RunError, RunReport, UsageReport};
 use agentctl_engine::store::Project;
 use agentctl_engine::toolset::Document;
 use agentctl_engine::view::RunView;
@@ -133,10 +134,16 @@ async fn told(
     let report = run::show(project, pack, run_id, &mut |record| {
         records.push(record.clone());
     })?;
+    // What an undo left is no work of the run's.
+    let made = run::changes(project, run_id)?;
+    let own = made
+        .iter()
+        .rev()
+        .find(|made| matches!(made.by, By::Tool { .. }));
     let what = Compare::Run {
         run: Some(run_id.to_owned()),
         from: None,
-        to: None,
+        to: own.map(|made| made.number),
     };
     // An n8n that cannot be reached does not keep the rest from being told.
     let changed = run::compare(project, gateway.resources(), gateway.redactor(), what).await;

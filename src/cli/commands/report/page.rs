@@ -1,16 +1,17 @@
 //! The page of a run, part by part. Every text goes through `text` or `lines`.
 
+use super::checked::checked;
 use super::{Told, ToldOf, drawable};
 use crate::analysis::Moment;
 use crate::cli::report as words;
-use crate::cli::timeline::outcome;
+use crate::cli::timeline::standing;
 use agentctl_base::counted::counted;
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::{AnsweredBy, Outcome};
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{Compared, RunUsage};
 use agentctl_engine::toolset::Document;
-use agentctl_n8n_tools::report::{Built, QA_REPORT, QaReport};
+use agentctl_engine::view::RunView;
 use agentctl_picture::page::{Page, figure, lines, table, text};
 use agentctl_picture::{Style, Subject, svg};
 use indexmap::IndexMap;
@@ -52,6 +53,7 @@ pub fn page(told: &Told, redactor: &Redactor) -> String {
 fn head(told: &Told) -> String {
     let came_to = told.report.outcome;
     let class = match came_to {
+        Outcome::Complete if told.report.taken_back => "warning",
         Outcome::Complete => "good",
         Outcome::Draft | Outcome::Partial | Outcome::Waiting | Outcome::Interrupted => "warning",
         _ => "error",
@@ -68,10 +70,18 @@ fn head(told: &Told) -> String {
             "outcome",
             format!(
                 "<span class=\"{class}\">{}</span>",
-                text(outcome(Some(came_to)))
+                text(&standing(Some(came_to), told.report.taken_back))
             ),
         ),
         ("began", moment(began)),
+        (
+            "ended",
+            ended_at(&told.view).map_or_else(String::new, moment),
+        ),
+        (
+            "taken back",
+            taken_back_at(&told.view).map_or_else(String::new, moment),
+        ),
         ("last record", moment(&told.view.at)),
         ("flow", text(&told.view.flow)),
         ("models", text(&models.join(", "))),
@@ -87,9 +97,25 @@ fn head(told: &Told) -> String {
     ];
     let rows: String = rows
         .iter()
+        .filter(|(_, value)| !value.is_empty())
         .map(|(name, value)| format!("<dt>{name}</dt><dd>{value}</dd>\n"))
         .collect();
     format!("<dl>\n{rows}</dl>\n")
+}
+
+/// When the run's own work was over.
+fn ended_at(view: &RunView) -> Option<&str> {
+    // An undo of a run that waited ends it.
+    let ended = view.ended.as_ref().map(|end| &end.at);
+    let undone = view.put_back.first().map(|back| &back.at);
+    let first = ended.into_iter().chain(undone).min_by_key(|at| at.seq);
+    first.map(|at| at.at.as_str())
+}
+
+/// When an undo took back the last of what the run changed.
+fn taken_back_at(view: &RunView) -> Option<&str> {
+    let last = view.put_back.last().filter(|_| view.is_taken_back());
+    last.map(|back| back.at.at.as_str())
 }
 
 /// The report as the terminal shows it, without its colours.
@@ -101,7 +127,10 @@ fn ending(told: &Told) -> String {
 fn questions(told: &Told) -> String {
     let row = |asked: &agentctl_engine::view::Asked| {
         let (answer, by) = match &asked.answer {
-            None => ("<span class=\"warning\">open</span>".to_owned(), ""),
+            None if asked.question.required => {
+                ("<span class=\"warning\">open</span>".to_owned(), "")
+            }
+            None => ("left open (optional)".to_owned(), ""),
             Some((value, by)) => (text(&said(value)), by_whom(*by)),
         };
         let proposal = asked.question.proposal.is_some();
@@ -171,6 +200,14 @@ fn workflow(compared: &Compared, told: &Told, redactor: &Redactor) -> String {
             Some(document) => picture(when, document, told, redactor),
         });
     }
+    let back = told.view.put_back.iter();
+    let back = back.filter(|back| back.resource == compared.resource.id);
+    for back in back {
+        let at = moment(&back.at.at);
+        part.push_str(&format!(
+            "<p><span class=\"warning\">Put back</span> by an undo at {at}.</p>\n"
+        ));
+    }
     let difference = &compared.difference;
     if !difference.lines.is_empty() {
         let items: String = difference
@@ -205,7 +242,7 @@ fn picture(when: &str, document: &Document, told: &Told, redactor: &Redactor) ->
             &picture,
             &format!(
                 "{when}: {}, {}",
-                workflow.name(),
+                agentctl_picture::heading(workflow.name()),
                 counted(document.size, "node")
             ),
         ),
@@ -214,62 +251,6 @@ fn picture(when: &str, document: &Document, told: &Told, redactor: &Redactor) ->
             text(&why.to_string())
         ),
     }
-}
-
-/// What the run's own check and test came to.
-fn checked(told: &Told) -> Option<String> {
-    let made = Built::of(&told.report.made, &told.report.lost);
-    let qa = made.qa_report?;
-    let class = if qa.error_count > 0 { "error" } else { "good" };
-    let mut part = format!(
-        "<p><span class=\"{class}\">{}, {}</span>, cycle {}.</p>\n",
-        counted(qa.error_count, "error"),
-        counted(qa.warning_count, "warning"),
-        qa.cycle
-    );
-    let section = told.report.sections.get(QA_REPORT);
-    let findings = section
-        .and_then(|r| r.get("findings"))
-        .and_then(Value::as_array);
-    let findings = findings.map(Vec::as_slice).unwrap_or_default();
-    if !findings.is_empty() {
-        let row = |finding: &Value| {
-            let field = |key: &str| text(finding.get(key).and_then(Value::as_str).unwrap_or(""));
-            ["severity", "code", "node", "message"].map(field).to_vec()
-        };
-        part.push_str(&table(
-            &["severity", "code", "node", "what"],
-            findings.iter().map(row),
-        ));
-    }
-    part.push_str(&test(&qa));
-    Some(part)
-}
-
-/// The test, node by node.
-fn test(qa: &QaReport) -> String {
-    if !qa.executed {
-        return "<p>It was not executed.</p>\n".to_owned();
-    }
-    let came_to = qa.test_status.as_deref().unwrap_or("unknown");
-    let id = qa.execution_id.as_deref().unwrap_or("unknown");
-    let mut part = format!("<p>Executed ({}): {}.</p>\n", text(id), text(came_to));
-    let row = |name: &String, how: &str, why: &str| vec![text(name), how.to_owned(), text(why)];
-    let because = |name: &String| qa.simulated_because.get(name).map_or("", String::as_str);
-    let ran = qa.ran.iter().map(|name| row(name, "ran", ""));
-    let simulated = qa
-        .simulated
-        .iter()
-        .map(|name| row(name, "simulated", because(name)));
-    let not = qa
-        .not_reached
-        .iter()
-        .map(|name| row(name, "not reached", ""));
-    let rows: Vec<Vec<String>> = ran.chain(simulated).chain(not).collect();
-    if !rows.is_empty() {
-        part.push_str(&table(&["node", "in the test", "why"], rows));
-    }
-    part
 }
 
 /// Calls and answers that a rule stopped, by rule.
@@ -328,11 +309,8 @@ fn phases(told: &Told) -> String {
         .iter()
         .map(|change| (change.to.as_str(), change.at.at.as_str()));
     let starts: Vec<(&str, &str)> = began.chain(stages).collect();
-    let ends = starts
-        .iter()
-        .skip(1)
-        .map(|(_, at)| *at)
-        .chain([told.view.at.as_str()]);
+    let end = ended_at(&told.view).unwrap_or(told.view.at.as_str());
+    let ends = starts.iter().skip(1).map(|(_, at)| *at).chain([end]);
     let mut phases: IndexMap<&str, f64> = IndexMap::new();
     let first = told.usage.phases.keys().next().map_or("", String::as_str);
     let mut before = first;
@@ -346,7 +324,11 @@ fn phases(told: &Told) -> String {
         let used = told.usage.phases.get(*name).copied().unwrap_or_default();
         let width = (took / longest * 200.0).max(1.0);
         let bar = format!("<svg class=\"wf\" width=\"204\" height=\"14\" aria-hidden=\"true\"><rect class=\"port\" x=\"0\" y=\"2\" width=\"{width:.0}\" height=\"10\"/></svg>");
-        let name = if name.is_empty() { "start" } else { name };
+        let name = match name.is_empty() {
+            true if phases.len() == 1 => "the whole run",
+            true => "start",
+            false => name,
+        };
         vec![text(name), format!("{took:.1} s"), bar, used.model_calls.to_string(), used.tool_calls.to_string()]
     });
     table(

@@ -18,7 +18,7 @@ use std::path::Path;
 )]
 pub struct PruneArgs {
     /// Only runs of which nothing was written for so many days
-    #[arg(long, value_name = "DAYS")]
+    #[arg(long, value_name = "DAYS", value_parser = days)]
     older_than: Option<u32>,
     /// Not the newest N runs
     #[arg(long, value_name = "N")]
@@ -26,6 +26,17 @@ pub struct PruneArgs {
     /// Do it
     #[arg(long, short)]
     yes: bool,
+}
+
+/// `30`, `30d` or `4w`.
+fn days(typed: &str) -> Result<u32, String> {
+    let (number, each) = match typed.strip_suffix('w') {
+        Some(weeks) => (weeks, 7),
+        None => (typed.strip_suffix('d').unwrap_or(typed), 1),
+    };
+    let number: Option<u32> = number.parse().ok();
+    let days = number.and_then(|number| number.checked_mul(each));
+    days.ok_or_else(|| "write a number of days: 30, 30d, or weeks: 4w".to_owned())
 }
 
 pub fn prune(root: &Path, args: &PruneArgs, out: &Output) -> Result<Exit, CliError> {
