@@ -175,7 +175,8 @@ async fn the_platform_is_asked_as_the_caller_and_only_where_the_user_allows() {
     };
     // Without the user's word nothing is sent to this machine.
     let refused = ask(&settings(&project, ""));
-    assert_eq!(refused["data"]["error"], "tool_failed");
+    assert_eq!(refused["data"]["error"], "refused");
+    assert_eq!(refused["data"]["rule"], "guard.address");
     assert_eq!(log.lines(), [""; 0]);
 
     let allowed = ask(&{

@@ -176,7 +176,7 @@ fn a_run_whose_output_says_that_a_tool_failed_ends_with_one() {
         ]);
         command
             .env("AGENTCTL_TOOLS", "real")
-            .env("INTEGRATION_URL", "https://127.0.0.1:9")
+            .env("INTEGRATION_URL", "https://platform.invalid")
             .env("INTEGRATION_USER", "me")
             .env("INTEGRATION_PASSWORD", "pw");
         Ran::from(command.output().unwrap()).code
