@@ -59,6 +59,10 @@ fn one_system_two_in_sequence_and_none_that_is_set_up() {
         "{one}"
     );
     assert_eq!(one["data"]["mock"], true);
+    let told = one["text"].as_str().unwrap();
+    assert!(told.contains("\n\n(mock data: "), "{told}");
+    let listed = mocked(&project, "Which workflows can you run for me?", "u-1");
+    assert_eq!(listed["data"]["mock"], true, "{listed}");
 
     let two = mocked(
         &project,
@@ -171,7 +175,8 @@ async fn the_platform_is_asked_as_the_caller_and_only_where_the_user_allows() {
     };
     // Without the user's word nothing is sent to this machine.
     let refused = ask(&settings(&project, ""));
-    assert_eq!(refused["data"]["error"], "tool_failed");
+    assert_eq!(refused["data"]["error"], "refused");
+    assert_eq!(refused["data"]["rule"], "guard.address");
     assert_eq!(log.lines(), [""; 0]);
 
     let allowed = ask(&{
@@ -522,4 +527,43 @@ fn its_tools_do_what_their_tests_say_and_are_found_by_their_words() {
         stats.stdout,
         stats.stderr
     );
+}
+
+#[test]
+fn a_platform_whose_address_is_refused_is_told_with_the_rule_and_the_remedy() {
+    let project = Project::new();
+    let env = [
+        ("INTEGRATION_URL", "http://127.0.0.1:9"),
+        ("INTEGRATION_USER", "me"),
+        ("INTEGRATION_PASSWORD", "pw"),
+    ];
+    let reply = asked(
+        &project,
+        &body("Show me my Jira tickets", "u-1", "c-2"),
+        &env,
+    );
+    assert_eq!(reply["data"]["error"], "refused", "{reply}");
+    assert_eq!(reply["data"]["rule"], "guard.address", "{reply}");
+    let text = reply["text"].as_str().unwrap();
+    assert!(text.contains("allow_addresses"), "{text}");
+}
+
+/// What the manual shows of building is understood, and afterwards another workflow can be asked about.
+#[test]
+fn the_builds_that_the_manual_shows_are_understood() {
+    let manual = include_str!("../../docs/assistant.md");
+    let shown = manual.lines().filter_map(|line| {
+        let wish = line.strip_prefix("agentctl chat assistant \"Build ")?;
+        Some(format!("Build {}", wish.split('"').next()?))
+    });
+    let shown: Vec<String> = shown.collect();
+    assert!(!shown.is_empty(), "the manual builds something");
+    for wish in shown {
+        let project = Project::new();
+        let reply = mocked(&project, &wish, "u-1");
+        let text = reply["text"].as_str().unwrap();
+        assert!(!text.contains("Not understood"), "{wish}: {text}");
+        let other = mocked(&project, "Explain the workflow Weekly report", "u-1");
+        assert_eq!(other["data"]["name"], "Weekly report", "{other}");
+    }
 }

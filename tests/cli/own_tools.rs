@@ -176,7 +176,7 @@ fn a_run_whose_output_says_that_a_tool_failed_ends_with_one() {
         ]);
         command
             .env("AGENTCTL_TOOLS", "real")
-            .env("INTEGRATION_URL", "https://127.0.0.1:9")
+            .env("INTEGRATION_URL", "https://platform.invalid")
             .env("INTEGRATION_USER", "me")
             .env("INTEGRATION_PASSWORD", "pw");
         Ran::from(command.output().unwrap()).code
@@ -246,4 +246,64 @@ fn files_are_searched_in_the_folder_that_the_tools_file_names() {
             ran.stderr
         );
     }
+}
+
+#[test]
+fn an_address_that_is_refused_is_told_before_a_call_and_names_its_remedy() {
+    let project = desk(PING);
+    let with = |args: &[&str]| {
+        let mut command = project.command(args);
+        command
+            .env("DESK_URL", "http://127.0.0.1:9")
+            .env("DESK_USER", "me")
+            .env("DESK_PASSWORD", "pw");
+        Ran::from(command.output().unwrap())
+    };
+    let why = "127.0.0.1 is an address of this machine or of a private network; your own config.toml may list it: [tools] allow_addresses = [\"127.0.0.1:9\"]";
+    let checked = with(&["tools", "check", "--pack", "desk"]);
+    assert!(
+        checked.stdout.contains("each call is refused: ") && checked.stdout.contains(why),
+        "{}",
+        checked.stdout
+    );
+    let doctor = with(&["doctor"]);
+    assert!(
+        format!("{}{}", doctor.stdout, doctor.stderr).contains("guard.address"),
+        "{}",
+        doctor.stdout
+    );
+    let call = [
+        &CALL[..],
+        &["text=hi", "--bind", "who=me", "--output-format", "json"],
+    ]
+    .concat();
+    let called = with(&call);
+    assert_eq!(called.code, 5, "{}", called.stderr);
+    assert_eq!(called.json()["content"]["rule"], "guard.address");
+    assert!(called.stdout.contains("may list it"), "{}", called.stdout);
+}
+
+#[test]
+fn a_role_that_there_is_not_and_a_value_that_nobody_binds_are_told() {
+    let project = desk(PING);
+    let discover = [
+        "tools", "discover", "desk", "--pack", "desk", "--role", "helpr",
+    ];
+    let unknown = project.run(&discover);
+    assert_eq!(unknown.code, 2, "{}", unknown.stdout);
+    assert!(
+        unknown
+            .stderr
+            .contains("no role \"helpr\"; did you mean \"helper\"?"),
+        "{}",
+        unknown.stderr
+    );
+    let call = [&CALL[..], &["text=hi", "--bind", "text=ho"]].concat();
+    let bound = project.run(&call);
+    assert_eq!(bound.code, 2, "{}", bound.stdout);
+    assert!(
+        bound.stderr.contains("ping binds no \"text\""),
+        "{}",
+        bound.stderr
+    );
 }

@@ -98,32 +98,38 @@ impl Corpus {
         found
     }
 
-    /// Sentences of other publishers that give the same value for the same thing: those that say it, and those that deny it or say the
-    /// opposite.
-    pub(crate) fn supporters(&self, claim: &Claim, nth: usize) -> (Vec<usize>, Vec<usize>) {
-        let (mut same, mut otherwise) = (Vec::new(), Vec::new());
-        let Some(value) = claim.statement.values.get(nth) else {
-            return (same, otherwise);
-        };
+    /// Sentences of other publishers that give the same value for the same thing: those that say it, those that deny it or say the
+    /// opposite, and those that say no more than the value.
+    pub(crate) fn supporters(
+        &self,
+        claim: &Claim,
+        value: &Value,
+    ) -> (Vec<usize>, Vec<usize>, Vec<usize>) {
+        let (mut same, mut otherwise, mut near) = (Vec::new(), Vec::new(), Vec::new());
         let year = claim.statement.year_of(value);
         for other in self.others(claim, value) {
-            let about = value.agrees(other.value)
-                && (year.is_none() || other.year.is_none() || year == other.year)
-                && (self.is_about_the_same(claim, value, &other)
-                    || other.shared.telling >= 1 && other.shared.weight > 2.0
-                    || other.shared.telling >= 2 && !self.is_weighed())
-                && !self.is_copy(claim, other.at);
-            let Some(placed) = self.placed.get(other.at).filter(|_| about) else {
+            let dated = year.is_none() || other.year.is_none() || year == other.year;
+            let about = self.is_about_the_same(claim, value, &other)
+                || other.shared.telling >= 1 && other.shared.weight > 2.0
+                || other.shared.telling >= 2 && !self.is_weighed();
+            let said = value.agrees(other.value) && dated && !self.is_copy(claim, other.at);
+            let Some(placed) = self.placed.get(other.at).filter(|_| said) else {
                 continue;
             };
             let (a, b) = (&claim.statement, &placed.statement);
-            if are_contrary(a, b) || a.denies(value) != b.denies(other.value) {
+            if !about {
+                if other.shared.telling >= 1 && value.is_said_by(other.value) {
+                    near.push(other.at);
+                }
+            } else if are_contrary(a, b) || a.denies(value) != b.denies(other.value) {
                 otherwise.push(other.at);
-            } else if are_alike(a, b) {
+            } else if are_alike(a, b) && value.is_said_by(other.value) {
                 same.push(other.at);
+            } else {
+                near.push(other.at);
             }
         }
-        (same, otherwise)
+        (same, otherwise, near)
     }
 
     pub(crate) fn others(&self, claim: &Claim, value: &Value) -> Vec<Other<'_>> {

@@ -3,9 +3,8 @@
 //! something else, and nobody else says it. All else is unverified.
 
 use crate::corpus::Corpus;
-use crate::likeness::{Context, contexts, is_one};
-use crate::polarity::{are_alike, are_contrary};
-use crate::statement::{Statement, Term};
+use crate::likeness::{Context, contexts};
+use crate::statement::Statement;
 use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +34,7 @@ pub struct Source {
     pub source: String,
     /// Word for word.
     pub quote: String,
-    /// `claims` it, says the `same`, or says `otherwise`.
+    /// `claims` it, says the `same`, says `otherwise`, or comes `near` it: says a part of it.
     pub says: &'static str,
 }
 
@@ -144,28 +143,33 @@ impl Corpus {
     }
 
     fn supported_or_not(&self, claim: &Claim) -> Checked {
-        let (same, otherwise) = self.same(claim);
+        let found = self.twice(claim);
         let mut sources = self.sources(&claim.origin, "claims");
         let mut add = |sentences: &[usize], says: &'static str| {
             sources.extend(self.sources(sentences, says).into_iter().take(QUOTED));
         };
-        let (verdict, why) = match &same {
-            Some(sentences) => {
-                add(sentences, "same");
-                (
-                    Verdict::Supported,
-                    "a second independent source says the same",
-                )
-            }
-            None if !otherwise.is_empty() => {
-                add(&otherwise, "otherwise");
-                (Verdict::Unverified, "another source says the opposite")
-            }
-            None if claim.publishers.len() > 1 => (
+        let (verdict, why) = if !found.same.is_empty() {
+            add(&found.same, "same");
+            (
+                Verdict::Supported,
+                "a second independent source says the same",
+            )
+        } else if !found.otherwise.is_empty() {
+            add(&found.otherwise, "otherwise");
+            (Verdict::Unverified, "another source says the opposite")
+        } else if !found.near.is_empty() {
+            add(&found.near, "near");
+            (
+                Verdict::Unverified,
+                "no other source was found to say all of it",
+            )
+        } else if claim.publishers.len() > 1 {
+            (
                 Verdict::Unverified,
                 "its sources do not say all of it twice",
-            ),
-            None => (Verdict::Unverified, "one source alone says it"),
+            )
+        } else {
+            (Verdict::Unverified, "one source alone says it")
         };
         Checked {
             verdict,
@@ -190,101 +194,5 @@ impl Corpus {
                 says,
             })
             .collect()
-    }
-
-    /// Sentences of others that together say the claim once more (None: something of it nobody else says), and those that say the
-    /// opposite of it.
-    fn same(&self, claim: &Claim) -> (Option<Vec<usize>>, Vec<usize>) {
-        let values: Vec<usize> = (0..claim.statement.values.len()).collect();
-        let counted = values
-            .iter()
-            .filter(|nth| claim.statement.values.get(**nth).is_some_and(|v| !v.apart));
-        let counted: Vec<&usize> = counted.collect();
-        if counted.is_empty() {
-            return self.in_other_words(claim);
-        }
-        let (mut found, mut otherwise, mut all) = (Vec::new(), Vec::new(), true);
-        for nth in counted {
-            let (same, contrary) = self.supporters(claim, *nth);
-            all &= !same.is_empty();
-            found.extend(same);
-            otherwise.extend(contrary);
-        }
-        for sentences in [&mut found, &mut otherwise] {
-            sentences.sort_unstable();
-            sentences.dedup();
-        }
-        // The sentence that has most in common with the claim comes first.
-        let likeness = |at: &usize| {
-            let placed = self.placed.get(*at);
-            placed.map_or(0.0, |placed| {
-                self.shared(claim.context(0), placed.context(0)).weight
-            })
-        };
-        found.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)).then(a.cmp(b)));
-        (all.then_some(found), otherwise)
-    }
-
-    /// Sentences of others with nearly the same words, where there is no value to compare: those that say it, and those that say the
-    /// opposite.
-    fn in_other_words(&self, claim: &Claim) -> (Option<Vec<usize>>, Vec<usize>) {
-        let all: Vec<&Term> = claim.statement.terms.iter().collect();
-        let whole: f64 = all.iter().map(|term| self.weight(&term.sense)).sum();
-        let (mut found, mut otherwise) = (Vec::new(), Vec::new());
-        for (at, placed) in self.placed.iter().enumerate() {
-            if claim.publishers.contains(&self.publisher(placed)) || self.is_copy(claim, at) {
-                continue;
-            }
-            // What was done has to be the same: that a ward was closed is not said by whoever speaks of the ward.
-            let mut deeds = claim.statement.all_deeds().peekable();
-            let shared = |deed: &Term| {
-                placed
-                    .statement
-                    .terms
-                    .iter()
-                    .any(|term| term.sense == deed.sense)
-            };
-            if deeds.peek().is_some() && !deeds.any(shared) {
-                continue;
-            }
-            let names = claim
-                .statement
-                .names
-                .iter()
-                .all(|n| placed.statement.names.iter().any(|m| m.may_be(n)));
-            let terms = &placed.statement.terms;
-            let covers = |fits: &dyn Fn(&Term, &Term) -> bool| {
-                let held = all.iter().filter(|x| terms.iter().any(|y| fits(x, y)));
-                let held: Vec<&&Term> = held.collect();
-                let weight: f64 = held.iter().map(|term| self.weight(&term.sense)).sum();
-                names && held.len() >= 3 && whole > 0.0 && weight / whole >= 0.6
-            };
-            if !covers(&|x, y| is_one(&y.sense, &x.sense)) {
-                continue;
-            }
-            if are_contrary(&claim.statement, &placed.statement) {
-                otherwise.push(at);
-            } else if claim.statement.is_tentative_at_all()
-                == placed.statement.is_tentative_at_all()
-                && are_alike(&claim.statement, &placed.statement)
-                && covers(&|x, y| x.denied == y.denied && is_one(&y.sense, &x.sense))
-            {
-                found.push(at);
-            }
-        }
-        ((!found.is_empty()).then_some(found), otherwise)
-    }
-
-    /// Whether a sentence is the claim's own, word for word and long: whoever copies is no second source.
-    pub(crate) fn is_copy(&self, claim: &Claim, at: usize) -> bool {
-        let Some(other) = self.placed.get(at) else {
-            return false;
-        };
-        let long = other.statement.tokens.len() > 12;
-        long && claim
-            .origin
-            .iter()
-            .filter_map(|at| self.placed.get(*at))
-            .any(|own| own.statement.text == other.statement.text)
     }
 }

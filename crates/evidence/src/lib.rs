@@ -4,6 +4,7 @@
 mod apart;
 mod check;
 mod corpus;
+mod details;
 mod document;
 mod facts;
 mod figures;
@@ -12,11 +13,13 @@ mod likeness;
 mod names;
 mod naming;
 mod negation;
+mod numbers;
 mod order;
 mod polarity;
 mod search;
 mod statement;
 mod text;
+mod twice;
 mod values;
 mod words;
 

@@ -306,11 +306,12 @@ impl Corpus {
                     let (denying, affirmed, of) = if x.denied { (a, y, b) } else { (b, x, a) };
                     let denied = if x.denied { x } else { y };
                     let mut deeds = denying.deeds(denied.at);
-                    denying.is_of_nobody()
-                        || of.is_deed(affirmed)
-                        || deeds.any(|deed| {
-                            of.deeds(affirmed.at).any(|other| other.sense == deed.sense)
-                        })
+                    crate::polarity::is_of_the_same(denied, denying, of)
+                        && (denying.is_of_nobody()
+                            || of.is_deed(affirmed)
+                            || deeds.any(|deed| {
+                                of.deeds(affirmed.at).any(|other| other.sense == deed.sense)
+                            }))
                 };
                 let other = denial || opposites && x.denied == y.denied && opposed(x, y);
                 if other && (denial || are_opposite(x, y, a, b)) && !b.is_tentative(y.at) {

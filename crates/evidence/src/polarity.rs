@@ -16,6 +16,20 @@ pub(crate) fn are_contrary(a: &Statement, b: &Statement) -> bool {
         || is_denied_by(b, a)
 }
 
+/// Whether a sentence speaks of that too of which another one denies a deed: who does not stop at the museum may stop at the station.
+pub(crate) fn is_of_the_same(denied: &Term, denying: &Statement, other: &Statement) -> bool {
+    denying.object_of(denied).is_none_or(|object| {
+        let mut terms = other.terms.iter();
+        terms.any(|term| is_one(&term.sense, &object.sense))
+    })
+}
+
+/// Whether all that one denies and the other says is of the same.
+pub(crate) fn deny_the_same(a: &Statement, b: &Statement) -> bool {
+    let same = |x: &Statement, y: &Statement| denials(x).all(|term| is_of_the_same(term, x, y));
+    same(a, b) && same(b, a)
+}
+
 /// The same polarity: they are not contrary, and what the claim denies is denied there too.
 pub(crate) fn are_alike(claim: &Statement, other: &Statement) -> bool {
     !are_contrary(claim, other) && denials(claim).all(|x| has_denial(x, claim, other))

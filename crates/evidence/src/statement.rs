@@ -3,7 +3,10 @@
 use crate::names::{Name, names};
 use crate::text::{Kind, Token, tokens};
 use crate::values::{Value, values};
-use crate::words::{denies, is_small, is_tentative, phrases, sense, stance};
+use crate::words::{
+    denies, denies_deed, is_preposition, is_small, is_tentative, phrases, sense, sides, stance,
+    takes_sides,
+};
 use std::collections::BTreeSet;
 
 /// A word that says what the sentence is about.
@@ -212,6 +215,26 @@ impl Statement {
             )
     }
 
+    /// Whether a token belongs to a value that is compared as such.
+    pub fn is_measured(&self, token: usize) -> bool {
+        let mut values = self.values.iter();
+        values.any(|value| !value.apart && (value.from..value.to).contains(&token))
+    }
+
+    /// Whether a word says what is done or was: a past, a participle, `is`.
+    pub fn is_verb(&self, token: usize) -> bool {
+        let copula = matches!(
+            self.fold(token),
+            "is" | "was" | "were" | "are" | "has" | "had" | "have" | "ist" | "war" | "wurde"
+        );
+        copula || self.tokens.get(token).is_some_and(is_past)
+    }
+
+    /// Whether a deed was done to what stands before it: `was sold`.
+    pub fn is_passive(&self, deed: &Term) -> bool {
+        self.is_copula_before(deed.at)
+    }
+
     /// Whether a token is part of a name.
     pub fn is_named(&self, token: usize) -> bool {
         self.names
@@ -337,7 +360,8 @@ impl Statement {
                 continue;
             }
             let phrase = self.phrase_at(at);
-            if phrase.is_none() && (valued || is_small(&token.fold) || token.fold.len() < 2) {
+            let small = is_small(&token.fold) || self.is_mere_preposition(at);
+            if phrase.is_none() && (valued || small || token.fold.len() < 2) {
                 continue;
             }
             let stem = phrase.unwrap_or_else(|| token.stem.clone());
@@ -360,6 +384,36 @@ impl Statement {
             }
         }
         (terms, values)
+    }
+
+    /// `pressed against the coast`: that is on no side of anything, unlike `the vote was against it`.
+    fn is_mere_preposition(&self, at: usize) -> bool {
+        let Some(token) = self.tokens.get(at) else {
+            return false;
+        };
+        let segment = self.segment(at);
+        let mut before = self.tokens.iter().enumerate().take(at).rev();
+        is_preposition(&token.fold)
+            && !sides(&token.stem).is_empty()
+            && !self.is_copula_before(at)
+            && !before
+                .by_ref()
+                .take_while(|(before, _)| self.segment(*before) == segment)
+                .take(NEIGHBOURS)
+                .any(|(_, token)| takes_sides(&token.fold))
+    }
+
+    /// What a denied deed is done to or where, the next word that tells something: of `does not stop at the museum` the museum. None: no
+    /// deed is denied, or nothing stands behind it.
+    pub fn object_of(&self, denied: &Term) -> Option<&Term> {
+        let before = self.tokens.get(..denied.at)?.iter().rev();
+        let denial = before
+            .take_while(|token| is_small(&token.fold))
+            .find(|token| denies(&token.fold))?;
+        let mut behind = self.terms.iter().filter(|term| term.at > denied.at);
+        behind
+            .next()
+            .filter(|term| denies_deed(&denial.fold) && term.segment == denied.segment)
     }
 
     fn is_copula_before(&self, at: usize) -> bool {

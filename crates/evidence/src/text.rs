@@ -1,6 +1,7 @@
 //! Sentences and tokens of a text, with their places.
 
-use crate::words::stem;
+use crate::numbers::{Amount, amount};
+use crate::words::{is_abbreviation, is_german, month, stem};
 
 /// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub(crate) struct Token {
     pub kind: Kind,
     /// It begins with a capital letter.
     pub capital: bool,
+    /// Of a number: how much, as the language of the text writes it.
+    pub amount: Option<Amount>,
 }
 
 /// The sentences of a text, each as it stands there.
@@ -79,30 +82,40 @@ fn ends_here(line: &str, from: usize, at: usize, end: usize) -> bool {
         .next()
         .unwrap_or_default();
     let initial = word.chars().count() == 1 && word.starts_with(char::is_uppercase);
-    let short = [
-        "Dr", "Mr", "Mrs", "Ms", "St", "Prof", "No", "Nr", "approx", "e.g", "i.e", "ca", "vs",
-        "Inc", "Ltd", "Co",
-    ];
-    !initial && !short.contains(&word)
+    let ordinal = (1..=2).contains(&word.len()) && word.chars().all(|c| c.is_ascii_digit());
+    let first = next.split(|c: char| !c.is_alphabetic()).next();
+    let dated = || first.is_some_and(|word| month(&word.to_lowercase()).is_some());
+    // `am 3. Mai`, `der 12. Bezirk`
+    !initial && !is_abbreviation(word, line) && !(ordinal && (dated() || is_german(line)))
 }
 
 /// The tokens of a sentence.
 pub(crate) fn tokens(text: &str) -> Vec<Token> {
-    let mut tokens = Vec::new();
+    let mut tokens: Vec<Token> = Vec::new();
+    let german = is_german(text);
     let mut rest = text;
+    let mut apart = true;
     while let Some(first) = rest.chars().next() {
+        let begins = apart && tokens.last().is_none_or(|last| last.kind != Kind::Number);
+        let minus = minus_length(rest).filter(|_| begins);
         let (kind, length) = if first.is_alphabetic() {
             (Kind::Word, word_length(rest))
-        } else if first.is_ascii_digit() {
-            (Kind::Number, number_length(rest))
+        } else if first.is_ascii_digit() || minus.is_some() {
+            let sign = minus.unwrap_or_default();
+            let number = rest.get(sign..).unwrap_or_default();
+            (Kind::Number, sign + number_length(number))
         } else {
             (Kind::Mark, first.len_utf8())
         };
         let (text, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
         rest = after;
+        apart = first.is_whitespace() || first == '(';
         if !first.is_whitespace() {
             let fold = text.to_lowercase().replace('’', "'");
             tokens.push(Token {
+                amount: (kind == Kind::Number)
+                    .then(|| amount(text, german))
+                    .flatten(),
                 stem: stem(&fold),
                 fold,
                 capital: first.is_uppercase(),
@@ -128,17 +141,43 @@ fn word_length(rest: &str) -> usize {
     length
 }
 
-/// Digits, with points, commas and colons between them.
+/// A minus just before a figure: how long it is.
+fn minus_length(rest: &str) -> Option<usize> {
+    let mut chars = rest.chars();
+    let sign = chars.next().filter(|c| matches!(c, '-' | '−'))?;
+    chars.next().filter(char::is_ascii_digit)?;
+    Some(sign.len_utf8())
+}
+
+/// Digits, with points, commas and colons between them, and in groups of three with a blank between: `12 000`.
 fn number_length(rest: &str) -> usize {
     let mut length = 0;
+    let mut grouped = !rest.starts_with('0');
     let mut chars = rest.char_indices().peekable();
     while let Some((at, c)) = chars.next() {
         let joins = matches!(c, '.' | ',' | ':')
             && chars.peek().is_some_and(|(_, next)| next.is_ascii_digit());
-        if !c.is_ascii_digit() && !joins {
+        let group = grouped
+            && (1..=3).contains(&(at - length_before(rest, at)))
+            && matches!(c, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}')
+            && is_group(rest.get(at + c.len_utf8()..).unwrap_or_default());
+        if !c.is_ascii_digit() && !joins && !group {
             break;
         }
+        grouped &= c.is_ascii_digit() || group;
         length = at + c.len_utf8();
     }
     length
+}
+
+/// Where the digits that end here begin.
+fn length_before(rest: &str, at: usize) -> usize {
+    let before = rest.get(..at).unwrap_or_default();
+    before.trim_end_matches(|c: char| c.is_ascii_digit()).len()
+}
+
+/// Three digits and no fourth.
+fn is_group(rest: &str) -> bool {
+    let digits = rest.chars().take_while(char::is_ascii_digit).count();
+    digits == 3
 }

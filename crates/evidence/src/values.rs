@@ -12,6 +12,9 @@ pub(crate) enum Bound {
     AtMost,
 }
 
+/// `about 12,000` is said by what is so near it, of 1.
+const LOOSE: f64 = 0.05;
+
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum What {
     /// `step`: one unit of the last place that was written.
@@ -83,6 +86,37 @@ impl Value {
         Value {
             bound: Bound::Exact,
             ..self.clone()
+        }
+    }
+
+    /// Whether another one says all that this says: as exactly, and every part of a date.
+    pub fn is_said_by(&self, other: &Value) -> bool {
+        match (&self.what, &other.what) {
+            (What::Quantity { amount, step, .. }, What::Quantity { amount: there, .. }) => {
+                let near = |within: f64| (amount - there).abs() <= within + amount.abs() * 1e-9;
+                match (self.bound, other.bound) {
+                    (Bound::AtLeast, Bound::Exact | Bound::About | Bound::AtLeast) => {
+                        there >= amount
+                    }
+                    (Bound::AtMost, Bound::Exact | Bound::About | Bound::AtMost) => there <= amount,
+                    (Bound::About, _) => near(LOOSE * amount.abs().max(*step)),
+                    (_, Bound::Exact | Bound::About) => near(step / 2.0),
+                    _ => false,
+                }
+            }
+            (
+                What::Date { month, day, .. },
+                What::Date {
+                    month: there_month,
+                    day: there_day,
+                    ..
+                },
+            ) => {
+                self.agrees(other)
+                    && (month.is_none() || there_month.is_some())
+                    && (day.is_none() || there_day.is_some())
+            }
+            _ => false,
         }
     }
 
@@ -229,7 +263,10 @@ fn date(tokens: &[Token], at: usize) -> Option<Value> {
             .and_then(|t| month(&t.fold))
     };
     if let Some(d) = day(tokens, at) {
-        let ordinal = usize::from(matches!(fold(tokens, at + 1), "st" | "nd" | "rd" | "th"));
+        let ordinal = usize::from(matches!(
+            fold(tokens, at + 1),
+            "st" | "nd" | "rd" | "th" | "."
+        ));
         let of = usize::from(fold(tokens, at + 1 + ordinal) == "of");
         let m = at + 1 + ordinal + of;
         if let Some(month) = named(m) {
@@ -293,37 +330,10 @@ fn date(tokens: &[Token], at: usize) -> Option<Value> {
         .flatten()
 }
 
-/// The amount of a number as it is written, and one unit of its last place.
-fn amount(text: &str) -> Option<(f64, f64)> {
-    if text.contains(':') {
-        return None;
-    }
-    let groups = |mark: char| {
-        let mut parts = text.split(mark);
-        parts
-            .next()
-            .is_some_and(|first| (1..=3).contains(&first.len()))
-            && parts.all(|part| part.len() == 3)
-    };
-    let plain = match (text.contains(','), text.contains('.')) {
-        (true, true) if text.rfind('.') > text.rfind(',') => text.replace(',', ""),
-        (true, true) => text.replace('.', "").replace(',', "."),
-        (true, false) if groups(',') => text.replace(',', ""),
-        (true, false) => text.replace(',', "."),
-        (false, true) if text.matches('.').count() > 1 => text.replace('.', ""),
-        _ => text.to_owned(),
-    };
-    let places = plain.split_once('.').map_or(0, |(_, places)| places.len());
-    Some((
-        plain.parse().ok()?,
-        10f64.powi(-i32::try_from(places).ok()?),
-    ))
-}
-
 /// `24`, `twenty-four`, `three`.
-fn written(token: &Token) -> Option<(f64, f64)> {
+pub(crate) fn written(token: &Token) -> Option<(f64, f64)> {
     if token.kind == Kind::Number {
-        return amount(&token.text);
+        return token.amount.map(|amount| (amount.number, amount.step));
     }
     if let Some((tens, ones)) = token.fold.split_once('-') {
         let (tens, ones) = (number(tens)?, number(ones)?);
@@ -396,6 +406,10 @@ fn quantity(tokens: &[Token], at: usize) -> Option<Value> {
         };
         next += 1;
     }
+    // `3 Mio. Euro`
+    if next > at + 1 && fold(tokens, next) == "." && unit_at(tokens, next + 1).is_some() {
+        next += 1;
+    }
     let before = at.checked_sub(1).and_then(|before| tokens.get(before));
     let symbol = before.and_then(|token| {
         (token.kind == Kind::Mark)
@@ -427,7 +441,7 @@ fn quantity(tokens: &[Token], at: usize) -> Option<Value> {
     let apart = kind || before.is_some_and(|token| LABELS.contains(&token.fold.as_str()));
     let what = What::Quantity {
         dimension,
-        amount: amount * factor,
+        amount: amount * factor * sign(before),
         step: step * factor,
     };
     Some(Value {
@@ -437,6 +451,14 @@ fn quantity(tokens: &[Token], at: usize) -> Option<Value> {
         bound: bound(tokens, at),
         apart,
     })
+}
+
+/// `minus 12 degrees`
+fn sign(before: Option<&Token>) -> f64 {
+    match before {
+        Some(token) if token.fold == "minus" => -1.0,
+        _ => 1.0,
+    }
 }
 
 /// A unit at this place, behind a hyphen too, and the place behind it.

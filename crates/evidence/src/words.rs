@@ -52,51 +52,104 @@ pub(crate) fn unit(words: &str) -> Option<&'static Unit> {
 
 /// What a word of a number stands for.
 pub(crate) fn number(word: &str) -> Option<f64> {
-    static NUMBERS: LazyLock<HashMap<&'static str, f64>> = LazyLock::new(|| {
-        let rows = rows(include_str!("../words/numbers.tsv"));
-        rows.filter_map(|row| {
-            let (value, word) = row.split_once('\t')?;
-            Some((word, value.parse().ok()?))
-        })
-        .collect()
-    });
+    static NUMBERS: LazyLock<HashMap<&'static str, f64>> =
+        LazyLock::new(|| numbered(include_str!("../words/numbers.tsv")));
     NUMBERS.get(word).copied()
+}
+
+/// What the words of a table stand for: a number, and the words between bars.
+fn numbered(table: &'static str) -> HashMap<&'static str, f64> {
+    let mut words = HashMap::new();
+    for row in rows(table) {
+        if let Some((value, cell)) = row.split_once('\t')
+            && let Ok(value) = value.parse()
+        {
+            words.extend(forms(cell).map(|form| (form, value)));
+        }
+    }
+    words
 }
 
 /// What a word multiplies a number by.
 pub(crate) fn scale(word: &str) -> Option<f64> {
-    match word {
-        "hundred" | "hundreds" => Some(1e2),
-        "thousand" | "thousands" => Some(1e3),
-        "million" | "millions" | "mn" | "mio" => Some(1e6),
-        "billion" | "billions" | "bn" => Some(1e9),
-        "trillion" | "trillions" => Some(1e12),
-        _ => None,
-    }
+    static SCALES: LazyLock<HashMap<&'static str, f64>> =
+        LazyLock::new(|| numbered(include_str!("../words/scales.tsv")));
+    SCALES.get(word).copied()
 }
 
-/// The number of a month, by its name or the first three letters of it.
+/// The number of a month, by its name or the first letters of it.
 pub(crate) fn month(word: &str) -> Option<u32> {
-    const MONTHS: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    let at = MONTHS.iter().position(|month| {
-        *month == word
-            || word.len() == 3 && month.starts_with(word)
-            || word == "sept" && *month == "september"
-    })?;
-    u32::try_from(at + 1).ok()
+    static MONTHS: LazyLock<HashMap<&'static str, f64>> =
+        LazyLock::new(|| numbered(include_str!("../words/months.tsv")));
+    let month = MONTHS.get(word)?;
+    (1..=12).find(|n| (f64::from(*n) - month).abs() < 0.5)
+}
+
+/// So many words of German tell that a text is.
+const GERMAN: usize = 2;
+
+/// Whether a text is in German.
+pub(crate) fn is_german(text: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| set(include_str!("../words/german.txt")));
+    let words = text.split(|c: char| !c.is_alphabetic());
+    let words = words.map(str::to_lowercase);
+    let german: BTreeSet<String> = words.filter(|word| WORDS.contains(word.as_str())).collect();
+    german.len() >= GERMAN
+}
+
+/// Whether a point behind a word only says that it is short, in this line of text.
+pub(crate) fn is_abbreviation(word: &str, line: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| set(include_str!("../words/abbreviations.txt")));
+    static GERMAN: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| set(include_str!("../words/abbreviations.de.txt")));
+    WORDS.contains(word) || GERMAN.contains(word) && is_german(line)
+}
+
+/// Words each of which has to stand in whoever says the same: ordinals and parts. The first of its forms.
+pub(crate) fn ordinal(word: &str) -> Option<&'static str> {
+    static WORDS: LazyLock<HashMap<&'static str, &'static str>> = LazyLock::new(|| {
+        let mut words = HashMap::new();
+        for row in rows(include_str!("../words/ordinals.tsv")) {
+            if let Some(first) = forms(row).next() {
+                words.extend(forms(row).map(|form| (form, first)));
+            }
+        }
+        words
+    });
+    WORDS.get(word).copied()
+}
+
+/// Of words of which one alone holds at a time (`always`, `rarely`): which of them it is, and the first of its forms.
+pub(crate) fn degree(word: &str) -> Option<(&'static str, &'static str)> {
+    static WORDS: LazyLock<HashMap<&'static str, (&'static str, &'static str)>> =
+        LazyLock::new(|| {
+            let mut words = HashMap::new();
+            for row in rows(include_str!("../words/degrees.tsv")) {
+                if let Some((of, cell)) = row.split_once('\t')
+                    && let Some(first) = forms(cell).next()
+                {
+                    words.extend(forms(cell).map(|form| (form, (of, first))));
+                }
+            }
+            words
+        });
+    WORDS.get(word).copied()
+}
+
+/// Whether a word stands before what takes part in a deed and says how: `to`, `by`, `than`.
+pub(crate) fn is_preposition(word: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| set(include_str!("../words/prepositions.txt")));
+    WORDS.contains(word)
+}
+
+/// Whether a word says that sides are taken: only near one is `against` a word of its own.
+pub(crate) fn takes_sides(word: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| set(include_str!("../words/sides.txt")));
+    WORDS.contains(word)
 }
 
 fn set(table: &'static str) -> BTreeSet<&'static str> {
@@ -239,6 +292,13 @@ pub(crate) fn sides(stem: &str) -> &'static [(usize, bool)] {
 pub(crate) fn denies(word: &str) -> bool {
     static WORDS: LazyLock<BTreeSet<&'static str>> =
         LazyLock::new(|| set(include_str!("../words/denial.txt")));
+    WORDS.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
+}
+
+/// Whether a word denies the deed behind it: of `it does not stop at the museum` that it stops there, and not that there is a museum.
+pub(crate) fn denies_deed(word: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| set(include_str!("../words/denial_of_deeds.txt")));
     WORDS.contains(word) || word.ends_with("n't") || word.ends_with("n’t")
 }
 

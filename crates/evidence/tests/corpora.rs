@@ -271,3 +271,75 @@ fn a_claim_is_held_against_the_sentences_that_it_cites() {
         assert!(!says(text, &[cited]), "{text}");
     }
 }
+
+fn pairs(kind: &str) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(at("tests/research/pairs.yaml")).unwrap();
+    let entries = yaml::read(&text, "pairs.yaml").unwrap().to_json();
+    serde_json::from_value(entries[kind].clone()).unwrap()
+}
+
+/// The verdict over each of the sentences, as a claim of its own.
+fn verdicts(sentences: &[String]) -> Vec<Verdict> {
+    let sentences: Vec<&str> = sentences.iter().map(String::as_str).collect();
+    let corpus = among(&sentences);
+    let passages = corpus.passages().into_iter();
+    let checked = passages.map(|p| corpus.check(&p.quote, std::slice::from_ref(&p.id)).unwrap());
+    checked.map(|checked| checked.verdict).collect()
+}
+
+#[test]
+fn whoever_has_another_figure_sign_or_order_is_no_second_source() {
+    for pair in pairs("differ") {
+        let found = verdicts(&pair);
+        assert_eq!(found, vec![Verdict::Unverified; 2], "{pair:?}");
+    }
+}
+
+#[test]
+fn the_same_in_other_words_and_other_figures_is_a_second_source() {
+    for pair in pairs("same") {
+        assert_eq!(verdicts(&pair), vec![Verdict::Supported; 2], "{pair:?}");
+    }
+}
+
+#[test]
+fn what_is_denied_of_one_thing_is_not_contradicted_by_what_is_said_of_another() {
+    for three in pairs("apart") {
+        let found = verdicts(&three);
+        assert!(!found.contains(&Verdict::Contradicted), "{three:?}");
+    }
+}
+
+#[test]
+fn a_figure_that_differs_is_supported_by_nobody_and_a_part_of_a_claim_is_named() {
+    let dose = |n: u32| format!("The dose of the drug in Ost was {n} mg a day.");
+    let found = verdicts(&[dose(50), dose(5), format!("{} So it was.", dose(5))]);
+    assert_eq!(found[0], Verdict::Contradicted);
+    let sentences = [
+        "The tower of Ost was opened on 3 May 1931.",
+        "The tower of Ost was opened in 1931.",
+    ];
+    let checked = among(&sentences)
+        .check(sentences[0], &["d0#1".to_owned()])
+        .unwrap();
+    let says: Vec<&str> = checked.sources.iter().map(|source| source.says).collect();
+    assert_eq!(checked.verdict, Verdict::Unverified);
+    assert_eq!(says, ["claims", "near"]);
+    assert_eq!(checked.why, "no other source was found to say all of it");
+}
+
+#[test]
+fn german_sentences_do_not_end_at_an_ordinal_or_an_abbreviation() {
+    let corpus = among(&[
+        "Der Turm von Ost wurde am 3. Mai 1931 eröffnet. Er kostete 3 Mio. Euro. Im 12. Bezirk steht er bzw. Teile davon.",
+    ]);
+    let quotes: Vec<String> = corpus.passages().into_iter().map(|p| p.quote).collect();
+    assert_eq!(
+        quotes,
+        [
+            "Der Turm von Ost wurde am 3. Mai 1931 eröffnet.",
+            "Er kostete 3 Mio. Euro.",
+            "Im 12. Bezirk steht er bzw. Teile davon."
+        ]
+    );
+}

@@ -241,11 +241,32 @@ fn judged(url: &Url, found: &[SocketAddr], allow: &Addresses) -> Result<SocketAd
         .find(|at| !is_public(at.ip()) && !allow.allows(host, **at))
     {
         None => Ok(*first),
-        Some(at) => Err(format!(
-            "{host} is {} here, an address of this machine or of a private network",
-            at.ip()
-        )),
+        Some(at) => {
+            // A host that is an address itself is not told twice.
+            let written = host.trim_matches(['[', ']']) == at.ip().to_string();
+            let is = match written {
+                true => format!("{host} is"),
+                false => format!("{host} is {} here,", at.ip()),
+            };
+            Err(format!(
+                "{is} an address of this machine or of a private network"
+            ))
+        }
     }
+}
+
+/// Why no request may go to a host that is written as an address, as far as that can be said without looking up a name.
+pub fn refused(url: &Url, allow: &Addresses) -> Option<String> {
+    let ip = match url.host()? {
+        Host::Ipv4(ip) => IpAddr::V4(ip),
+        Host::Ipv6(ip) => IpAddr::V6(ip),
+        Host::Domain(name) if name.eq_ignore_ascii_case("localhost") => {
+            IpAddr::V4(std::net::Ipv4Addr::LOCALHOST)
+        }
+        Host::Domain(_) => return None,
+    };
+    let at = SocketAddr::new(ip, url.port_or_known_default().unwrap_or(0));
+    judged(url, &[at], allow).err()
 }
 
 /// The addresses of a URL's host, looked up once.

@@ -101,7 +101,8 @@ fn answered(
     changes: bool,
     needs_list: bool,
 ) -> Outcome {
-    if status >= 500 && changes {
+    // Where a change is answered with another address, it may have been made.
+    if (status >= 500 || (300..400).contains(&status)) && changes {
         return unknown(
             &format!("the server answered with status {status}"),
             Some(status),
@@ -203,7 +204,9 @@ fn texts<'b>(body: &'b Value, spec: &AnswerSpec) -> impl Iterator<Item = &'b str
 /// `{type: function, function: {name, description, parameters}}`. None: it is none of them.
 fn listed(body: &Value) -> Option<Vec<Value>> {
     let items = body.as_array().or_else(|| body.get("tools")?.as_array())?;
-    items.iter().map(one).collect()
+    // An entry that is no tool loses no other one.
+    let tools: Vec<Value> = items.iter().filter_map(one).collect();
+    (!tools.is_empty() || items.is_empty()).then_some(tools)
 }
 
 fn one(item: &Value) -> Option<Value> {

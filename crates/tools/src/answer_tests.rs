@@ -32,6 +32,8 @@ fn word(status: u16, body: &str, changes: bool) -> String {
 #[test]
 fn a_change_whose_answer_is_not_whole_is_unknown_and_a_read_failed() {
     for (status, body) in [
+        (302, ""),
+        (303, "{}"),
         (500, "{}"),
         (502, "oops"),
         (200, "<html>"),
@@ -126,4 +128,25 @@ fn both_forms_of_a_list_of_tools_are_read_as_one() {
     assert_eq!(plain[0]["parameters"], functions[0]["parameters"]);
     assert_eq!(listed(&json!({"error": "no"})), None);
     assert_eq!(listed(&json!([])), Some(Vec::new()));
+}
+
+#[test]
+fn an_entry_that_is_no_tool_loses_no_other_one() {
+    let spec = AnswerSpec {
+        lists_tools: true,
+        ..AnswerSpec::default()
+    };
+    let of = |body: &str| {
+        let sent = Sent::Answered {
+            status: 200,
+            body: body.as_bytes().to_vec(),
+            after: None,
+        };
+        outcome(sent, &spec, false, false)
+    };
+    let Outcome::Ok(content) = of(r#"[{"id": 5, "name": null}, {"id": "a"}]"#) else {
+        panic!("the good one is listed");
+    };
+    assert_eq!(content["tools"].as_array().unwrap().len(), 1);
+    assert!(matches!(of(r#"[{"id": 5}]"#), Outcome::Failed(_)));
 }

@@ -82,7 +82,7 @@ async fn what_is_no_page_or_stands_elsewhere_is_not_read() {
         ("/round", "failed: it moved more than 4 times"),
         (
             "/away",
-            "refused: 10.0.0.1 is 10.0.0.1 here, an address of this machine or of a private network",
+            "refused: 10.0.0.1 is an address of this machine or of a private network",
         ),
         (
             "/file",

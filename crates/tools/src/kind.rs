@@ -15,6 +15,10 @@ pub(crate) trait Work: Send + Sync {
     fn lacks(&self, _: &Surroundings) -> Option<String> {
         None
     }
+    /// Why its address is refused here, as far as that shows before a call; None: it does not.
+    fn refused(&self, _: &Surroundings) -> Option<String> {
+        None
+    }
     /// It acts on nothing outside of the program, so that it is the real one where mocks are asked for too.
     fn stays_inside(&self) -> bool {
         false

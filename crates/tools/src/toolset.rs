@@ -250,6 +250,16 @@ impl Tools {
         self.made.get(tool)?.lacks(&self.shared.surroundings)
     }
 
+    /// Why the address of the real tool is refused here, as far as that shows before a call.
+    pub fn refused(&self, tool: &str) -> Option<String> {
+        let made = self.made.get(tool)?;
+        let of = &self.shared.surroundings;
+        made.work
+            .as_ref()?
+            .refused(of)
+            .filter(|_| !made.is_mock(of))
+    }
+
     /// What keeps it from being called here at all, in words; None: the real one answers, or its mock.
     pub fn keeps(&self, tool: &str) -> Option<String> {
         self.made.get(tool)?.keeps(&self.shared.surroundings)

@@ -189,12 +189,23 @@ fn lacking(name: &str, pack: &Pack, root: &Path, out: &Output) -> Option<Check> 
         Err(error) => return (!pack.tools.is_empty()).then(|| failed(&what, error)),
     };
     let mut by_reason: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut refused: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     // The others are looked at where they are: servers, n8n, other agents.
     let here = pack.tools.values();
     for tool in here.filter(|tool| matches!(tool.kind.name(), "http" | "exec")) {
         if let Some(why) = tools.lacks(tool.id) {
             by_reason.entry(why).or_default().push(tool.id);
+        } else if let Some(why) = tools.refused(tool.id) {
+            refused.entry(why).or_default().push(tool.id);
         }
+    }
+    if !refused.is_empty() {
+        let told = refused
+            .iter()
+            .map(|(why, names)| format!("{}: {why}", names.join(", ")));
+        let told: Vec<String> = told.collect();
+        let why = format!("each call is refused (guard.address): {}", told.join("; "));
+        return Some(Check::new(what, Status::Warning, why));
     }
     let told: Vec<String> = by_reason
         .iter()

@@ -20,6 +20,7 @@ mod skills;
 mod source;
 mod tool;
 mod tool_calls;
+mod tool_checks;
 mod tools;
 #[cfg(test)]
 mod tools_tests;

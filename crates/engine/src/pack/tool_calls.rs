@@ -7,6 +7,7 @@ use serde_json::Value;
 /// Beside the tool's file.
 pub(super) const TESTS_FILE: &str = "tests.yaml";
 const TEST_KEYS: [&str; 5] = ["name", "args", "bind", "after", "expect"];
+const STATUSES: [&str; 4] = ["ok", "failed", "unknown", "refused"];
 const EXPECT_KEYS: [&str; 4] = ["status", "rule", "content", "counts"];
 
 /// The calls of a tool's `tests.yaml`: a list, each with a name and what must come of it.
@@ -29,7 +30,16 @@ pub(super) fn calls_of(source: &Source, problems: &mut Vec<Problem>) -> Vec<Valu
     for call in calls.into_iter().flatten() {
         unknown_keys(call, &TEST_KEYS, &mut found);
         match call.get("expect") {
-            Some(expect) => unknown_keys(expect, &EXPECT_KEYS, &mut found),
+            Some(expect) => {
+                unknown_keys(expect, &EXPECT_KEYS, &mut found);
+                let status = expect.get("status");
+                if let Some(node) = status
+                    && !node.as_text().is_some_and(|name| STATUSES.contains(&name))
+                {
+                    let message = format!("status is one of {}", STATUSES.join(", "));
+                    found.add(node.place, message);
+                }
+            }
             None => found.add(
                 call.place,
                 "a call says under `expect` what must come of it",

@@ -6,11 +6,13 @@ use super::root::Root;
 use super::source::Source;
 use super::tool::{DeclaredTool, FLOW, Requires, ToolKind, ToolLimits};
 use super::tool_calls::{TESTS_FILE, calls_of};
+use super::tool_checks as checks;
 use crate::condition::Condition;
+use crate::flow::Schema;
 use crate::nearest::nearest;
 use crate::vocabulary::{DeclaredName, Vocabulary};
 use agentctl_base::names::kept;
-use agentctl_base::yaml::{self, Node, Problem, Problems};
+use agentctl_base::yaml::{self, Node, Place, Problem, Problems};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -58,6 +60,8 @@ pub(super) fn load(
 ) -> (IndexMap<String, DeclaredTool>, Vec<(String, Source)>) {
     let mut tools = IndexMap::new();
     let mut sources = Vec::new();
+    // Where each tool says what it requires.
+    let mut needing: IndexMap<String, Place> = IndexMap::new();
     for id in root.folders(TOOLS, &TOOL_FILES, problems) {
         let files = TOOL_FILES.iter().map(|file| format!("{TOOLS}/{id}/{file}"));
         let found = files
@@ -84,13 +88,20 @@ pub(super) fn load(
         };
         let mock = mock.map(|name| format!("{TOOLS}/{id}/{name}"));
         let mock = mock.and_then(|path| {
-            let source = root.source(&path, problems)?;
-            let value = yaml::read(&source.text, &source.file);
-            let value = value.map_err(|p| problems.push(p)).ok()?.to_json();
+            let Some(source) = root.source(&path, problems) else {
+                reader.no_mock(&node, &path);
+                return None;
+            };
+            let read = yaml::read(&source.text, &source.file);
+            let read = read.map_err(|p| problems.push(p)).ok()?;
+            checks::mock(&read, &source.file, problems);
             sources.push((path, source));
-            Some(value)
+            Some(read.to_json())
         });
         let tool = reader.tool(&node, &id, mock, &source.file);
+        if let Some(requires) = node.get("requires") {
+            needing.insert(id.clone(), requires.place);
+        }
         problems.extend(reader.problems.into_sorted());
         let path_of_tests = format!("{TOOLS}/{id}/{TESTS_FILE}");
         let tests = root.source(&path_of_tests, problems);
@@ -109,14 +120,21 @@ pub(super) fn load(
         sources.push((path, source));
     }
     for tool in tools.values() {
-        let needed = tool.requires.as_ref().map(|r| &r.tool);
-        if let Some(needed) = needed.filter(|needed| !tools.contains_key(*needed)) {
-            problems.push(Problem {
-                file: tool.file.clone(),
-                place: tool.place,
-                message: format!("it requires the tool {needed:?}, which the pack does not have"),
-            });
-        }
+        let Some(needed) = tool.requires.as_ref().map(|r| &r.tool) else {
+            continue;
+        };
+        let message = match tools.contains_key(needed) {
+            true if needed == tool.id => {
+                "it requires itself, so that it can never be called".to_owned()
+            }
+            true => continue,
+            false => format!("it requires the tool {needed:?}, which the pack does not have"),
+        };
+        problems.push(Problem {
+            file: tool.file.clone(),
+            place: needing.get(tool.id).copied().unwrap_or(tool.place),
+            message,
+        });
     }
     (tools, sources)
 }
@@ -200,14 +218,20 @@ impl Reader<'_> {
         let reads_when = node
             .get("reads_when")
             .and_then(|n| self.condition(n, &["args"]));
+        if let (Some(condition), Some(n)) = (&reads_when, node.get("reads_when")) {
+            checks::arguments(condition, n.place, &values, &mut self.problems);
+        }
+        checks::lists(node, &mut self.problems);
+        checks::examples(node.get("usage_examples"), &values, &mut self.problems);
         let requires = node.get("requires").and_then(|n| self.requires(n, &values));
         let limits = self.limits(node.get("limits"));
         let cache_s = node
             .get("cache")
-            .and_then(|n| self.number(n, "seconds", 86_400));
+            .and_then(|n| self.number(n, "seconds", 0, 86_400));
         if cache_s.is_some() && changes {
+            let at = node.get("cache").map_or(place, |n| n.place);
             self.problems
-                .add(place, "only a tool with effect: reads may have a cache");
+                .add(at, "only a tool with effect: reads may have a cache");
         }
         Some(DeclaredTool {
             id: kept(id),
@@ -319,7 +343,12 @@ impl Reader<'_> {
                     .problems
                     .add(entry.value.place, "required is true or false"),
             }
-            properties.insert(entry.key.clone(), Value::Object(schema));
+            let schema = Value::Object(schema);
+            if let Err(why) = Schema::compile(schema.clone()) {
+                self.problems
+                    .add(entry.value.place, format!("the parameter is {why}"));
+            }
+            properties.insert(entry.key.clone(), schema);
         }
         if let Some(node) = node.filter(|n| n.as_map().is_none()) {
             self.problems.add(
@@ -332,6 +361,10 @@ impl Reader<'_> {
 
     fn bind(&mut self, node: Option<&Node>, parameters: &Value) -> IndexMap<String, Condition> {
         let mut bind = IndexMap::new();
+        if let Some(node) = node.filter(|n| n.as_map().is_none()) {
+            let form = "bind is a map of name to the expression that it is computed from";
+            self.problems.add(node.place, form);
+        }
         for entry in node.and_then(Node::as_map).unwrap_or_default() {
             let properties = parameters.get("properties");
             if properties.is_some_and(|p| p.get(&entry.key).is_some()) {
@@ -376,16 +409,16 @@ impl Reader<'_> {
     fn limits(&mut self, node: Option<&Node>) -> ToolLimits {
         let mut limits = ToolLimits::default();
         let Some(node) = node else { return limits };
-        for (key, most, into) in [
-            ("timeout_s", MAX_TIMEOUT_S, &mut limits.timeout_s),
-            ("max_bytes", MAX_BYTES, &mut limits.max_bytes),
-            ("retries", MAX_RETRIES, &mut limits.retries),
+        for (key, least, most, into) in [
+            ("timeout_s", 1, MAX_TIMEOUT_S, &mut limits.timeout_s),
+            ("max_bytes", 1, MAX_BYTES, &mut limits.max_bytes),
+            ("retries", 0, MAX_RETRIES, &mut limits.retries),
         ] {
-            if let Some(n) = self.number(node, key, most) {
+            if let Some(n) = self.number(node, key, least, most) {
                 *into = n;
             }
         }
-        limits.per_minute = self.number(node, "per_minute", 100_000);
+        limits.per_minute = self.number(node, "per_minute", 1, 100_000);
         let known = ["timeout_s", "max_bytes", "retries", "per_minute"];
         for entry in node.as_map().unwrap_or_default() {
             if !known.contains(&entry.key.as_str()) {
@@ -396,11 +429,14 @@ impl Reader<'_> {
         limits
     }
 
-    fn number(&mut self, of: &Node, key: &str, most: u64) -> Option<u64> {
+    fn number(&mut self, of: &Node, key: &str, least: u64, most: u64) -> Option<u64> {
         let node = of.get(key)?;
-        let number = node.as_u64().filter(|n| *n <= most);
+        let number = node.as_u64().filter(|n| (least..=most).contains(n));
         if number.is_none() {
-            let message = format!("{key} must be a whole number of at most {most}");
+            let message = match least {
+                0 => format!("{key} must be a whole number of at most {most}"),
+                _ => format!("{key} must be a whole number from {least} to {most}"),
+            };
             self.problems.add(node.place, message);
         }
         number
@@ -418,6 +454,14 @@ impl Reader<'_> {
             );
         }
         name.map(str::to_owned)
+    }
+
+    /// A mock that the file names has to be there; mock.json is looked for unnamed too.
+    fn no_mock(&mut self, node: &Node, path: &str) {
+        if let Some(mock) = node.get("mock") {
+            let message = format!("there is no {path}; the tool would have no mock");
+            self.problems.add(mock.place, message);
+        }
     }
 
     fn condition(&mut self, node: &Node, variables: &[&str]) -> Option<Condition> {

@@ -122,10 +122,91 @@ fn a_broken_tool_file_is_told_with_its_line() {
             "kind: wire\ncache: {seconds: 5}",
             "only a tool with effect: reads may have a cache",
         ),
+        (
+            "kind: wire",
+            "effect: changes\nkind: wire\ncache: {seconds: 5}",
+            "tool.yaml:6:8: only a tool with effect: reads",
+        ),
+        (
+            "kind: wire",
+            "kind: wire\nrequires: post",
+            "tool.yaml:5:11: it requires itself",
+        ),
+        (
+            "kind: wire",
+            "kind: wire\nrequires: list",
+            "tool.yaml:5:11: it requires the tool",
+        ),
+        (
+            "kind: wire",
+            "kind: wire\nmock: nope.json",
+            "tool.yaml:5:7: there is no tools/post/nope.json",
+        ),
+        (
+            "kind: wire",
+            "kind: wire\nlimits: {timeout_s: 0}",
+            "tool.yaml:5:21: timeout_s must be a whole number from 1",
+        ),
+        (
+            "kind: wire",
+            "kind: wire\nreads_when: args.txt == 'a'",
+            "tool.yaml:5:13: the tool has no parameter \"txt\"; did you mean \"text\"?",
+        ),
+        (
+            "kind: wire",
+            "kind: wire\nkeywords: post",
+            "tool.yaml:5:11: keywords is a list",
+        ),
+        (
+            "kind: wire",
+            "kind: wire\nusage_examples: [{scenario: a, parameters: {txt: hi}}]",
+            "tool.yaml:5:45: the tool has no parameter \"txt\"",
+        ),
+        (
+            "description: What",
+            "description: What, pattern: \"[\"",
+            "tool.yaml:7:9: the parameter is not a JSON Schema",
+        ),
+        (
+            "bind: {who: input.user}",
+            "bind: [who]",
+            "tool.yaml:9:7: bind is a map",
+        ),
     ] {
         let told = post(from, to);
         assert!(told.contains(said), "{to}: {told}");
     }
+}
+
+#[test]
+fn a_broken_mock_or_test_of_a_tool_is_told_with_its_line() {
+    for (mock, said) in [
+        (
+            r#"{"cases": [{"when": "argz.text == 1", "answer": 1}]}"#,
+            "mock.json:1:21: unknown variable `argz`",
+        ),
+        (
+            r#"{"cases": [{"answer": 1}]}"#,
+            "mock.json:1:12: a case says `when`",
+        ),
+        (
+            r#"{"cases": [{"when": "true", "answr": 1}]}"#,
+            "a mock has no \"answr\" here; did you mean \"answer\"?",
+        ),
+        (
+            r#"{"cases": {"when": "true"}}"#,
+            "mock.json:1:11: cases is a list",
+        ),
+    ] {
+        let told = told(&[("tools/post/mock.json", mock)]);
+        assert!(told.contains(said), "{mock}: {told}");
+    }
+    let tests = "- {name: a, args: {text: hi}, expect: {status: okk}}\n";
+    let told = told(&[("tools/post/tests.yaml", tests)]);
+    assert!(
+        told.contains("tests.yaml:1:48: status is one of ok, failed"),
+        "{told}"
+    );
 }
 
 #[test]

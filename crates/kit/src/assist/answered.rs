@@ -122,18 +122,17 @@ impl Plan<'_> {
         }
         let has_act = self.has_act(text);
         let short = Text::new(text).words.len() <= SHORT;
+        // Who begins with what is to be done, and names where, wants something else.
+        let begins = ["search", "get", "run", "build", "what"];
+        let hits = self.lexicon.hits(text);
+        let mut first = hits.iter().take_while(|hit| hit.from == 0);
+        let begins = first.any(|hit| begins.contains(&hit.concept.as_str()));
+        let is_request = || !self.of_request(text).is_empty();
         match question {
             // A text may speak of anything; a wish of its own names its system.
-            Question::Parameter(_) => {
-                // Who begins with what is to be done, and names where, wants something else.
-                let begins = ["search", "get", "run", "build", "what"];
-                let hits = self.lexicon.hits(text);
-                let mut first = hits.iter().take_while(|hit| hit.from == 0);
-                let begins = first.any(|hit| begins.contains(&hit.concept.as_str()));
-                !(has_act || begins) || self.of_request(text).is_empty()
-            }
-            Question::Other => short && !has_act,
-            Question::Failed => short && !has_act && self.of_request(text).is_empty(),
+            Question::Parameter(_) => !(has_act || begins) || !is_request(),
+            Question::Other => short && !has_act && !(begins && is_request()),
+            Question::Failed => short && !has_act && !is_request(),
         }
     }
 

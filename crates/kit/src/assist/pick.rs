@@ -61,19 +61,14 @@ pub(crate) fn act_of(tool: &Listed<'_>, lexicon: &Lexicon, acts: &[&str]) -> Opt
     found.map(|hit| hit.concept)
 }
 
-/// The tool that fits a clause best; None: none does what the clause wants. `acts`: what counts as doing.
+/// The tool that fits best what was said, concept for concept; None: none does what is wanted. `acts`: what counts as doing.
 pub(crate) fn best<'t, 'a>(
-    clause: &str,
+    said: &[String],
     tools: &'t [Listed<'a>],
     lexicon: &Lexicon,
     (acts, weak): (&[&str], &[&str]),
     fits: impl Fn(&Listed<'a>) -> i64,
 ) -> Option<&'t Listed<'a>> {
-    let said: Vec<String> = lexicon
-        .hits(clause)
-        .into_iter()
-        .map(|hit| hit.concept)
-        .collect();
     // Who begins with "show" or "list" wants a look, whatever the names behind it hold.
     let looks = said
         .first()

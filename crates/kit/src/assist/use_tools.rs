@@ -38,6 +38,9 @@ struct Work<'a> {
 /// What stands between an instruction and what is handed over with it.
 pub(super) const HANDED: &str = "\n\n---\n";
 
+/// The rule of a call whose tool was not listed, or whose parameters do not fit what was listed.
+const REQUIRES: &str = "tools.requires";
+
 /// The rule of a call of a tool that the system no longer has.
 const GONE: &str = "tools.gone";
 
@@ -200,7 +203,7 @@ impl<'a> Work<'a> {
             (_, missing) => -2 * i64::try_from(missing).unwrap_or(1),
         };
         let Some(tool) = best(
-            clause,
+            &self.concepts(clause),
             &self.tools,
             &self.lexicon,
             (&self.acts, &self.weak),
@@ -223,12 +226,33 @@ impl<'a> Work<'a> {
             ));
         };
         if let Some(look) = self.look_for(first, tool, looks) {
+            if let Some(lacking) = lacks(look).first() {
+                return Ok(Step::Answer(self.missing(lacking, look)?));
+            }
             return Ok(Step::Call(
                 look.id.to_owned(),
                 self.parameters(look, &said, 0),
             ));
         }
         Ok(Step::Answer(self.missing(first, tool)?))
+    }
+
+    /// What a clause says, concept for concept. What only puts together what is there makes something of what was handed over, and is a
+    /// look where nothing was.
+    fn concepts(&self, clause: &str) -> Vec<String> {
+        let digest = self.task.offline.get("digest");
+        let named = |key: &str| digest.and_then(|of| of.get(key)?.as_str());
+        let stands = named(if self.content.is_some() {
+            "with"
+        } else {
+            "without"
+        });
+        let hits = self.lexicon.hits(clause).into_iter();
+        hits.map(|hit| match (named("concept"), stands) {
+            (Some(concept), Some(stands)) if hit.concept == concept => stands.to_owned(),
+            _ => hit.concept,
+        })
+        .collect()
     }
 
     /// A search without a hit is made once more in other words.
@@ -393,7 +417,8 @@ impl<'a> Work<'a> {
         let (text, error) = match rule_of(made) {
             "tools.timeout" => ("timed_out", "timeout"),
             "tools.unknown_outcome" | "settle" => ("unknown_outcome", "unknown"),
-            "tools.requires" | "guard.address" => ("was_refused", "refused"),
+            REQUIRES => return self.did_not_fit(made, told),
+            "guard.address" => ("was_refused", "refused"),
             _ => ("did_not_work", "tool_failed"),
         };
         let why = made
@@ -404,6 +429,23 @@ impl<'a> Work<'a> {
         let output = self.placed(text, &[("why", &why.replace(['"', '“', '”'], "'"))])?;
         self.with(
             json!({"output": output, "data": {"error": error}, "attachment": null}),
+            told,
+        )
+    }
+
+    /// The parameters of a call did not fit the schema: one that is lacking is asked for. The words of a schema are no reply.
+    fn did_not_fit(&self, made: &Done, told: &[(&Done, &str)]) -> Result<Value, KitError> {
+        let given = made.args.get(self.execute.2);
+        if let Some(tool) = self.tool_of(made) {
+            let mut required = tool.required().into_iter();
+            let lacking = required.find(|name| given.is_none_or(|of| of.get(name).is_none()));
+            if let Some(lacking) = lacking {
+                return self.with(self.missing(lacking, tool)?, told);
+            }
+        }
+        let output = self.placed("did_not_fit", &[])?;
+        self.with(
+            json!({"output": output, "data": {"error": "refused"}, "attachment": null}),
             told,
         )
     }

@@ -227,7 +227,8 @@ impl<'a> Work<'a> {
             });
         let lines: Vec<String> = std::iter::once(head.to_owned()).chain(told).collect();
         let names: Vec<&str> = self.known.iter().map(|one| one.name).collect();
-        Ok(json!({"output": lines.join("\n"), "data": {"workflows": names}, "attachment": null}))
+        let data = Self::marked_data(json!({"workflows": names}), self.is_mock());
+        Ok(json!({"output": lines.join("\n"), "data": data, "attachment": null}))
     }
 
     fn explained(&self, one: &Known<'a>) -> Result<Value, KitError> {
@@ -248,9 +249,22 @@ impl<'a> Work<'a> {
                 _ => return None,
             })
         });
-        Ok(
-            json!({"output": output, "data": {"workflow": one.tool.id, "name": one.name, "nodes": one.nodes, "parameters": one.tool.parameters}, "attachment": null}),
-        )
+        let data = json!({"workflow": one.tool.id, "name": one.name, "nodes": one.nodes, "parameters": one.tool.parameters});
+        let data = Self::marked_data(data, self.is_mock());
+        Ok(json!({"output": output, "data": data, "attachment": null}))
+    }
+
+    /// Whether the list of workflows is a mock's.
+    fn is_mock(&self) -> bool {
+        self.task.reads("mock").and_then(Value::as_bool) == Some(true)
+    }
+
+    /// What came of a mock says so.
+    fn marked_data(mut data: Value, mock: bool) -> Value {
+        if let (Some(data), true) = (data.as_object_mut(), mock) {
+            data.insert("mock".into(), true.into());
+        }
+        data
     }
 
     fn came(&self, made: &Done) -> Result<Value, KitError> {
@@ -259,7 +273,7 @@ impl<'a> Work<'a> {
             let (text, error) = match rule.unwrap_or_default() {
                 "tools.timeout" => ("timed_out", "timeout"),
                 "tools.unknown_outcome" | "settle" => ("unknown_outcome", "unknown"),
-                "tools.requires" => ("was_refused", "refused"),
+                "tools.requires" | "guard.address" => ("was_refused", "refused"),
                 _ => ("did_not_work", "tool_failed"),
             };
             let why = made.content.get("error").map(plain).unwrap_or_default();
@@ -293,10 +307,8 @@ impl<'a> Work<'a> {
             None => thing(result, self.wish, self.language),
         };
         let output = [vec![head], told].concat().join("\n");
-        let mut data = json!({"result": result, "execution": execution});
-        if let (Some(data), true) = (data.as_object_mut(), made.content.get("mock").is_some()) {
-            data.insert("mock".into(), true.into());
-        }
+        let data = json!({"result": result, "execution": execution});
+        let data = Self::marked_data(data, made.content.get("mock").is_some());
         Ok(json!({"output": output, "data": data, "attachment": null}))
     }
 }

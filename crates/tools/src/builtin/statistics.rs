@@ -269,6 +269,9 @@ fn chi_square(args: &Map<String, Value>) -> Answered {
         false => vec![mean(&seen); seen.len()],
     };
     let (a, b): (f64, f64) = (seen.iter().sum(), expected.iter().sum());
+    if seen.iter().any(|n| *n < 0.0) {
+        return Err(wrong("what was seen is counted, so no number is below 0"));
+    }
     if expected.iter().any(|e| *e <= 0.0) || (a - b).abs() > 1e-8 * a.abs().max(b.abs()) {
         return Err(wrong(
             "what is expected is more than 0 each, and in all as much as what was seen",

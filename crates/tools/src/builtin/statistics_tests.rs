@@ -61,6 +61,10 @@ fn what_cannot_be_reckoned_says_why() {
             "between 0 and 1",
         ),
         (
+            json!({"what": "chi_square", "x": [-1, 2]}),
+            "no number is below 0",
+        ),
+        (
             json!({"what": "confidence_interval", "x": [1, 2], "level": 95}),
             "between 0 and 1",
         ),

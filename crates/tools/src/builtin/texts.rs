@@ -133,7 +133,7 @@ fn by_question(checked: &mut [Value], corpus: &Corpus, question: &str) {
         let sources = claim.get("sources").and_then(Value::as_array);
         let own = sources.into_iter().flatten().filter(|source| {
             let says = source.get("says").and_then(Value::as_str);
-            says != Some("otherwise")
+            matches!(says, Some("claims" | "same"))
         });
         let ids = own.filter_map(|source| source.get("id")?.as_str());
         let scores = ids.filter_map(|id| scores.get(id));

@@ -147,8 +147,27 @@ fn check(node: &Node, values: &[String]) -> Faults {
         let forms = "auth is {basic: {user_env, password_env}}, {bearer: {token_env}} or {header: {name, value_env}}, each the name of a variable";
         faults.push((node.place, forms.to_owned()));
     }
+    for variable in node.entries("auth").iter().flat_map(|way| {
+        let names = way.value.as_map().unwrap_or_default().iter();
+        names.filter(|entry| entry.key.ends_with("_env"))
+    }) {
+        let named = variable.value.as_text().is_some_and(is_variable);
+        if !named
+            && node
+                .get("auth")
+                .is_some_and(|of| auth(&of.to_json()).is_some())
+        {
+            let form =
+                "here stands the name of a variable of the environment: letters, digits and _";
+            faults.push((variable.value.place, form.to_owned()));
+        }
+    }
     if let Some(answer) = node.get("answer") {
         only(answer, &ANSWER, &mut faults);
+        if let Some(value) = answer.get("value").filter(|v| v.as_text().is_none()) {
+            let form = "value is the key of the answer whose value is the result";
+            faults.push((value.place, form.to_owned()));
+        }
         if let Some(lists) = answer.get("lists")
             && lists.as_text() != Some("tools")
         {
@@ -156,6 +175,11 @@ fn check(node: &Node, values: &[String]) -> Faults {
         }
     }
     faults
+}
+
+fn is_variable(name: &str) -> bool {
+    let letter = |c: char| c.is_ascii_alphabetic() || c == '_';
+    name.starts_with(letter) && name.chars().all(|c| letter(c) || c.is_ascii_digit())
 }
 
 /// What is written of the address itself: credentials belong to `auth`, secrets and answers are not sent in the open, and no part of the
@@ -236,6 +260,21 @@ fn check_url(node: &Node, values: &[String], faults: &mut Faults) {
         ));
     }
     check_place(url, node.place, faults);
+    let text = |at: Option<&Piece<'_>>, fits: fn(&str) -> bool| match at {
+        Some(Piece::Text(text)) => fits(text),
+        Some(_) => false,
+        None => true,
+    };
+    let whole = pieces.iter().enumerate().all(|(at, piece)| {
+        let before = at.checked_sub(1).and_then(|at| pieces.get(at));
+        !matches!(piece, Piece::Value(_))
+            || text(before, |text| text.ends_with('/'))
+                && text(pieces.get(at + 1), |text| text.starts_with('/'))
+    });
+    if !whole {
+        let form = "a value is one whole segment of the path: a / stands on both sides of it";
+        faults.push((node.place, form.to_owned()));
+    }
     if url.contains(['?', '#']) {
         faults.push((
             node.place,

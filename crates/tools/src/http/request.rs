@@ -34,6 +34,20 @@ impl Work for Spec {
         }
     }
 
+    fn refused(&self, of: &Surroundings) -> Option<String> {
+        let begin = match pieces(&self.url)?.into_iter().next()? {
+            Piece::Text(text) => text.to_owned(),
+            Piece::Variable(name) => (of.variable)(name)?,
+            Piece::Value(_) => return None,
+        };
+        let url = Url::parse(&begin).ok()?;
+        Some(format!(
+            "{}; {}",
+            reach::refused(&url, &of.allow)?,
+            listed(&url)
+        ))
+    }
+
     fn work<'a>(
         &'a self,
         call: &'a Call,
@@ -75,6 +89,9 @@ async fn request(
     let at = reach::way(&url, allow, spec.auth.is_some()).await;
     let at = at.map_err(|no| match no {
         NoWay::Unknown(why) => Outcome::failed(why, FAILED, "say that it did not work"),
+        NoWay::Forbidden(why) if reach::refused(&url, allow).is_some() => {
+            refused(format!("{why}; {}", listed(&url)))
+        }
         NoWay::Forbidden(why) => refused(why),
     })?;
     let timeout = Duration::from_secs(call.made.tool.limits.timeout_s);
@@ -118,6 +135,13 @@ async fn sent(
         tokio::time::sleep(wait).await;
         wait *= 2;
     }
+}
+
+/// What lets a request go to an address of this machine or of a private network.
+fn listed(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    let port = url.port_or_known_default().unwrap_or_default();
+    format!("your own config.toml may list it: [tools] allow_addresses = [\"{host}:{port}\"]")
 }
 
 /// The URL without its query. Err: it is none that a request may go to (None: a value is missing).

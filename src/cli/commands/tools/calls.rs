@@ -8,6 +8,7 @@ use crate::cli::progress::plain_long;
 use crate::cli::runtime::block_on;
 use crate::cli::session::load_pack;
 use agentctl_base::counted::counted;
+use agentctl_engine::nearest::nearest;
 use agentctl_engine::pack::ToolKind;
 use agentctl_host::home;
 use agentctl_tools::{Came, Given, Tools};
@@ -80,9 +81,15 @@ pub(super) fn call(root: &Path, args: &CallArgs, out: &Output) -> Result<Exit, C
             .map_err(|e| CliError::usage(format!("--json is no JSON object: {e}")))?,
         None => pairs(&args.args)?,
     };
+    let bound = pairs(&args.bind)?;
+    if let Some(name) = bound.keys().find(|name| !tool.bind.contains_key(*name)) {
+        let near = nearest(name, tool.bind.keys().map(String::as_str));
+        let message = format!("{} binds no {name:?}{near}", tool.id);
+        return Err(CliError::usage(message).hint("a parameter is given with --arg"));
+    }
     let given = Given {
         args: arguments,
-        bound: pairs(&args.bind)?,
+        bound,
         after: (!args.after.is_empty())
             .then(|| pairs(&args.after))
             .transpose()?,

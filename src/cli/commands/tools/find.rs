@@ -5,6 +5,7 @@ use crate::cli::declared::calls_of;
 use crate::cli::error::{CliError, Exit};
 use crate::cli::output::Output;
 use agentctl_base::counted::counted;
+use agentctl_engine::nearest::nearest;
 use agentctl_engine::pack::DeclaredTool;
 use agentctl_tools::{Scored, ranked, wilson};
 use clap::Args;
@@ -65,6 +66,15 @@ pub(super) fn stats(root: &Path, out: &Output) -> Result<Exit, CliError> {
 pub(super) fn discover(root: &Path, args: &DiscoverArgs, out: &Output) -> Result<Exit, CliError> {
     let (pack, tools) = made(root, out)?;
     let calls = calls_of(root, &pack)?;
+    if let Some(role) = &args.role {
+        let known: Vec<&str> = pack.policy.roles().map(|(name, _)| name).collect();
+        if !known.contains(&role.as_str()) {
+            let near = nearest(role, known.iter().copied());
+            let message = format!("the policy has no role {role:?}{near}");
+            let hint = format!("there are {}", known.join(", "));
+            return Err(CliError::usage(message).hint(hint));
+        }
+    }
     let allowed = args
         .role
         .as_ref()

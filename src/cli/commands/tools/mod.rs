@@ -293,6 +293,8 @@ fn check(root: &Path, args: &CheckArgs, out: &Output) -> Result<Exit, CliError> 
             (None, why) => why,
         };
         told.extend(why.map(|why| (tool.file.clone(), why)));
+        let refused = tools.refused(tool.id);
+        told.extend(refused.map(|why| (tool.file.clone(), format!("each call is refused: {why}"))));
     }
     let exit = match args.strict && of_files > 0 {
         true => Exit::Failed,

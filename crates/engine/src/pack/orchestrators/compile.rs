@@ -1,7 +1,7 @@
 //! An orchestrator's file → the tree of a flow. Every node keeps its place in that file, so that what the flow's own reader finds wrong is
 //! told there. The file has the form of its schema already; names and expressions are checked here and by that reader.
 
-use super::{ORCHESTRATOR, Orchestrators};
+use super::{ORCHESTRATOR, Orchestrators, names};
 use crate::condition::{Condition, ConditionError};
 use crate::flow::{A2A, RemoteAgent};
 use crate::nearest::nearest;
@@ -10,12 +10,12 @@ use agentctl_base::yaml::{Entry, Kind, Node, Place, Problems};
 /// The keys that say what becomes of an agent's failures, in the file and on a step alike.
 const HOW: [&str; 3] = ["timeout_s", "retry", "on_failure"];
 /// What each agent gave, and why one gave nothing.
-const RESULTS: &str = "results";
-const AWAY: &str = "away";
+pub(super) const RESULTS: &str = "results";
+pub(super) const AWAY: &str = "away";
 /// What is said to another agent; what it is given besides goes along as data.
 const SAID: &str = "text";
 /// The orchestrator's input that lists who was asked for; empty or not there: all.
-const ASKED: &str = "agents";
+pub(super) const ASKED: &str = "agents";
 
 /// The flow, and what its mistakes say in the file's own words: each of what was made of the file, with what stands there.
 pub(super) fn compile(
@@ -31,6 +31,7 @@ pub(super) fn compile(
         words: Vec::new(),
     };
     let mut steps = vec![making.nobody_else()];
+    names::check(file, team, making.problems);
     let items = file.get("steps").and_then(Node::as_list);
     steps.extend(
         items
@@ -49,7 +50,7 @@ pub(super) fn compile(
         map(place, parts)
     };
     let own = file.get("agents");
-    let agents = names(file, team).into_iter().map(|name| {
+    let agents = agents(file, team).into_iter().map(|name| {
         // Whose word it is: an agent's elsewhere.
         let remote = own.and_then(|own| own.get(&name)?.get(A2A)?.as_text());
         let elsewhere = remote.map(|remote| format!(", '{A2A}': '{remote}'"));
@@ -71,7 +72,7 @@ pub(super) fn compile(
 }
 
 /// Who may be asked for: the pack's agents, and those that the file names itself.
-pub(super) fn names(file: &Node, team: &Orchestrators) -> Vec<String> {
+pub(super) fn agents(file: &Node, team: &Orchestrators) -> Vec<String> {
     let own = file.get("agents").and_then(Node::as_map);
     let own = own
         .unwrap_or_default()
@@ -100,7 +101,7 @@ impl Making<'_> {
     /// The first step: who is asked for has to be somebody.
     fn nobody_else(&self) -> Node {
         let place = self.file.place;
-        let known = names(self.file, self.team);
+        let known = agents(self.file, self.team);
         let listed: Vec<String> = known.iter().map(|name| format!("'{name}'")).collect();
         let unknown = format!("input.{ASKED}.filter(a, !(a in [{}]))", listed.join(", "));
         let message = format!(

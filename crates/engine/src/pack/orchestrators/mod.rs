@@ -2,6 +2,7 @@
 //! checked against its published schema and made into a flow, which the pack's own flows call; the engine knows no second way to run one.
 
 mod compile;
+mod names;
 #[cfg(test)]
 mod orchestrators_tests;
 
@@ -268,7 +269,7 @@ pub(super) fn made(
     let (root, words) = compile::compile(&read, team, &mut found);
     let whole = found.is_empty();
     problems.extend(found.into_sorted());
-    let agents = compile::names(&read, team);
+    let agents = compile::agents(&read, team);
     whole.then_some(Made {
         agents,
         source,
@@ -315,9 +316,25 @@ fn read(source: &Source, problems: &mut Vec<Problem>) -> Option<Node> {
     };
     let whole = faults.is_empty();
     for (pointer, what) in faults {
-        wrong(at(&node, &pointer), what);
+        let place = at(&node, &pointer);
+        wrong(unexpected(&node, place, &what).unwrap_or(place), what);
     }
     whole.then_some(node)
+}
+
+/// The place of a key that a map must not have, of which the message names it and the place is the map's.
+fn unexpected(node: &Node, place: Place, what: &str) -> Option<Place> {
+    let entries = node.as_map().unwrap_or_default();
+    if node.place == place {
+        let named = |key: &str| what.contains(&format!("'{key}' was unexpected"));
+        let found = entries.iter().find(|entry| named(&entry.key));
+        if let Some(entry) = found {
+            return Some(entry.key_place);
+        }
+    }
+    let inside = entries.iter().map(|entry| &entry.value);
+    let mut all = inside.chain(node.as_list().unwrap_or_default());
+    all.find_map(|node| unexpected(node, place, what))
 }
 
 /// Each agent's flow has to be one of the pack's.

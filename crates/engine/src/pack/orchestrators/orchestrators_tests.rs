@@ -159,6 +159,38 @@ fn mistakes_are_told_with_their_line_before_anything_starts() {
 }
 
 #[test]
+fn names_in_expressions_are_checked_before_anything_starts() {
+    let mine = |agent: &str, rule: &str| {
+        format!(
+            "{{\"id\": \"mine\",\n \"steps\": [\n  {{\"id\": \"a\", \"pattern\": \"parallel\", \"agents\": [\"planner\",\n   {agent}]}},\n  {{\"id\": \"b\", \"pattern\": \"conditional\", \"if\": \"{rule}\",\n   \"then\": [{{\"id\": \"c\", \"pattern\": \"sequential\", \"agents\": [\"worker\"]}}]}}]}}"
+        )
+    };
+    let worker = r#"{"agent": "worker", "if": "size(input.questio) > 20"}"#;
+    for (text, said) in [
+        (
+            mine(worker, "true"),
+            "mine.json:4:30: input has no \"questio\"; did you mean \"question\"?",
+        ),
+        (
+            mine(r#""worker""#, "state.results.nobody.x == 1"),
+            "mine.json:5:50: state.results has no \"nobody\"; there are planner, worker",
+        ),
+        (
+            mine(r#""worker""#, "size(state.awy) > 1"),
+            "mine.json:5:50: state has no \"awy\"",
+        ),
+        (
+            FIRST.replace("\"id\": \"first\"", "\"id\": \"mine\",\n \"idd\": 1"),
+            "mine.json:2:2: ",
+        ),
+    ] {
+        let told = told(&text);
+        assert!(told.contains(said), "{text}: {told}");
+    }
+    assert!(given(&mine(r#""worker""#, "size(state.results.planner) > 1")).is_ok());
+}
+
+#[test]
 fn one_try_is_a_number_of_tries() {
     let once = FIRST.replace("first", "mine").replace(
         "[\"planner\"]",
