@@ -6,6 +6,7 @@ mod bare;
 mod brain;
 mod branch;
 mod context;
+mod days;
 mod diff;
 mod exchange;
 mod failing;
@@ -152,6 +153,11 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         }
         // "The subject is now Hello there": the rest of it is the value.
         if let Some(marked) = bare::ending(clause, spoken)
+            && placed(&mut patch, &marked, spoken, &kept, &[]).is_done()
+        {
+            continue;
+        }
+        if let Some(marked) = bare::labelled(clause, spoken)
             && placed(&mut patch, &marked, spoken, &kept, &[]).is_done()
         {
             continue;
@@ -309,6 +315,7 @@ type SpokenReader = fn(&mut Patch<'_>, &str, &str) -> bool;
 
 const SPOKEN_READERS: &[SpokenReader] = &[
     exchange::exchanged,
+    days::added,
     only::only,
     branch::on_branch,
     place::when,

@@ -968,7 +968,7 @@ fn with_clock(rule: &ScheduleRule, said: &str, clock: Option<(u32, u32)>) -> Sch
 }
 
 /// The time of day at which a rule fires, where it fires once a day at most.
-fn clock_of(rule: &Value) -> Option<(u32, u32)> {
+pub(super) fn clock_of(rule: &Value) -> Option<(u32, u32)> {
     let [one] = rule.get("interval")?.as_array()?.as_slice() else {
         return None;
     };
