@@ -168,11 +168,7 @@ fn one_more_day_of_the_week_leaves_the_others() {
         r#"{"field":"weeks","triggerAtDay":[1],"triggerAtHour":7}"#,
     );
     let weekly = Workflow::from_value(serde_json::from_str(&text).unwrap()).unwrap();
-    for message in [
-        "also on Thursdays",
-        "on Thursdays too",
-        "auch donnerstags",
-    ] {
+    for message in ["also on Thursdays", "on Thursdays too", "auch donnerstags"] {
         let done = does(&weekly, message);
         let days =
             done.contains(r#""triggerAtDay":[1,4]"#) && done.contains(r#""triggerAtHour":7"#);

@@ -5,6 +5,7 @@ mod asking;
 mod bare;
 mod brain;
 mod branch;
+mod condition;
 mod context;
 mod days;
 mod diff;
@@ -474,7 +475,8 @@ fn is_unsorted(before: &Workflow, after: &Workflow, clause: &str, language: &str
         let signs = words::places(condition, language, "if");
         let end = signs.iter().map(|sign| sign.end).min().unwrap_or_default();
         let asked = condition.get(end..).unwrap_or_default();
-        branch::read_condition(asked).is_some() && place::event(before, asked, language).is_none()
+        condition::read_condition(asked).is_some()
+            && place::event(before, asked, language).is_none()
     });
     (says && !new.is_empty() && !told)
         || (compared && !told && conditions(before) == conditions(after))

@@ -1,6 +1,6 @@
 //! "Only if C, X", "X only when C": a condition ahead of the step that is meant, and of the first that acts where none is named.
 
-use super::branch::read_condition;
+use super::condition::read_condition;
 use super::hold::first_acting;
 use super::mention;
 use super::named;
