@@ -1,13 +1,16 @@
 //! Conditions: before a step, and as a branch of its own.
 
-use super::condition::{asks_of, read_condition, same_question, who_condition};
+use super::condition::{
+    asked_field, asks_of, contained, read_condition, same_question, who_condition,
+};
 use super::insert::steps_of;
 use super::mention;
 use super::spot::source_of;
 use super::words;
 use crate::compile::existing::Patch;
 use crate::lexicon::rx;
-use crate::plan::{Cond, Does, Step};
+use crate::plan::{Cond, Does, Step, Val};
+use std::ops::Range;
 
 /// "Only X when C, everything else Y"; "X only if C"; "skip X when C".
 pub(super) fn only_when(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
@@ -345,4 +348,51 @@ pub(super) fn also_required(patch: &mut Patch<'_>, clause: &str, kept: &[String]
         [one] => patch.require(&one.clone(), &cond),
         _ => false,
     }
+}
+
+/// "The subject must also contain receipt": one more part of the condition that asks about the same field.
+pub(super) fn also_contains(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+    let language = super::said::spoken(clause);
+    let items = crate::chart::chart(clause, language).items;
+    let mut said: Vec<Range<usize>> = { items.iter() }
+        .filter(|item| item.is("also"))
+        .map(|item| item.from..item.to)
+        .collect();
+    if said.is_empty() {
+        return false;
+    }
+    said.extend(
+        words::places(clause, language, "clause")
+            .into_iter()
+            .filter(|place| place.start == 0),
+    );
+    said.sort_by_key(|place| std::cmp::Reverse(place.start));
+    let mut plain = clause.to_owned();
+    for place in said {
+        plain.replace_range(place, "");
+    }
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some(mut cond) = contained(&plain, language) else {
+        return false;
+    };
+    let checks = ["if", "filter"]
+        .iter()
+        .flat_map(|kind| mention::of_type(patch.workflow(), kind));
+    let checks = checks.filter(|name| !kept.contains(name) && asks_of(patch, name, &cond));
+    let checks: Vec<String> = checks.collect();
+    let [one] = checks.as_slice() else {
+        return false;
+    };
+    // "El asunto": the field is called as the If calls it.
+    if let (
+        Cond::Compare {
+            left: Val::Field { name, .. },
+            ..
+        },
+        Some(field),
+    ) = (&mut cond, asked_field(patch, one))
+    {
+        *name = field;
+    }
+    patch.require(one, &cond)
 }

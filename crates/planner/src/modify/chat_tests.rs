@@ -7,7 +7,7 @@ use agentctl_n8n::Workflow;
 use agentctl_n8n::catalog::Catalog;
 use serde_json::json;
 
-fn orders_by_size() -> Workflow {
+pub(super) fn orders_by_size() -> Workflow {
     Workflow::from_value(json!({
         "name": "Orders",
         "nodes": [

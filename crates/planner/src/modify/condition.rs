@@ -14,7 +14,7 @@ use std::ops::Range;
 
 pub(super) fn read_condition(text: &str) -> Option<Cond> {
     let clean = text.trim().trim_end_matches([',', ';', '.']).trim();
-    if let Some(condition) = contained(clean) {
+    if let Some(condition) = contained(clean, super::said::spoken(clean)) {
         return Some(condition);
     }
     let turned = [turned(clean), first_bound(clean)];
@@ -26,8 +26,7 @@ pub(super) fn read_condition(text: &str) -> Option<Cond> {
 }
 
 /// "The subject says Offer", "im Betreff Angebot steht": a text that has a word.
-fn contained(text: &str) -> Option<Cond> {
-    let language = super::said::spoken(text);
+pub(super) fn contained(text: &str, language: &str) -> Option<Cond> {
     let parts = words::words(text);
     let articles = words::places(text, language, "article");
     let within = words::places(text, language, "within");
@@ -49,7 +48,7 @@ fn contained(text: &str) -> Option<Cond> {
     let verb = { words::places(text, language, "contains") }
         .into_iter()
         .filter(|verb| verb.start >= field.end)
-        .min_by_key(|verb| verb.start)?;
+        .min_by_key(|verb| (verb.start, std::cmp::Reverse(verb.end)))?;
     // The verb stands right behind the field, or at the end.
     let between = text.get(field.end..verb.start)?.trim();
     let said = match (between.is_empty(), verb.end == text.len()) {
@@ -232,7 +231,7 @@ pub(super) fn same_question(patch: &Patch<'_>, cond: &Cond) -> Option<(String, u
     None
 }
 
-/// Whether the one condition of an If is about the field that another condition names.
+/// Whether the one condition of an If is about the field that another condition names, by its name or by a noun for it ("el asunto").
 pub(super) fn asks_of(patch: &Patch<'_>, name: &str, condition: &Cond) -> bool {
     let mut condition = condition;
     while let Cond::Not { of } = condition {
@@ -245,16 +244,26 @@ pub(super) fn asks_of(patch: &Patch<'_>, name: &str, condition: &Cond) -> bool {
     else {
         return false;
     };
-    let asked = patch.workflow().node_by_name(name).and_then(|node| {
-        let list = node.parameters()?.get("conditions")?.get("conditions")?;
-        list.get(0)?.get("leftValue")?.as_str().map(str::to_owned)
-    });
-    let field = snake(field);
-    let last = |path: &str| {
-        let path = path.trim_end_matches([' ', '}']);
-        path.rsplit(|c: char| !c.is_alphanumeric() && c != '_')
-            .next()
-            .map(snake)
+    let means = |asked: &str| {
+        let mut languages = agentctl_kit::language::languages();
+        languages.any(|language| {
+            let items = chart(field, language).items;
+            let [one] = items.as_slice() else {
+                return false;
+            };
+            one.noun().is_some_and(|noun| noun.concept == asked)
+        })
     };
-    asked.is_some_and(|asked| last(&asked) == Some(field))
+    asked_field(patch, name).is_some_and(|asked| snake(field) == asked || means(&asked))
+}
+
+/// The name of the field that the first condition of an If is about.
+pub(super) fn asked_field(patch: &Patch<'_>, name: &str) -> Option<String> {
+    let list = patch.workflow().node_by_name(name)?.parameters()?;
+    let list = list.get("conditions")?.get("conditions")?;
+    let path = list.get(0)?.get("leftValue")?.as_str()?;
+    let path = path.trim_end_matches([' ', '}']);
+    path.rsplit(|c: char| !c.is_alphanumeric() && c != '_')
+        .next()
+        .map(snake)
 }

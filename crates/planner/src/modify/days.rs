@@ -6,26 +6,33 @@ use crate::chart::{Item, chart};
 use crate::compile::existing::Patch;
 use crate::compile::schedule;
 use crate::plan::ScheduleRule;
-use crate::time::{TimeMeaning, spans};
+use crate::time::{TimeMeaning, TimeSpan, spans};
 use serde_json::Value;
 
 pub(super) fn added(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
     let spans = spans(clause, language);
-    let [span] = spans.as_slice() else {
+    // "Los jueves" is read in two ways at one place.
+    let Some(span) = spans.first().filter(|first| {
+        let mut all = spans.iter();
+        all.all(|span| (span.from, span.to) == (first.from, first.to))
+    }) else {
         return false;
     };
-    let days = match &span.means {
+    let days_of = |span: &TimeSpan| match &span.means {
         TimeMeaning::Window {
             weekdays,
             from: None,
             not: false,
             ..
-        } => weekdays.clone(),
+        } => Some(weekdays.clone()),
         TimeMeaning::Schedule { rules, only: None } => match rules.as_slice() {
-            [ScheduleRule::Weeks { n: 1, weekdays, .. }] => weekdays.clone(),
-            _ => return false,
+            [ScheduleRule::Weeks { n: 1, weekdays, .. }] => Some(weekdays.clone()),
+            _ => None,
         },
-        _ => return false,
+        _ => None,
+    };
+    let Some(days) = spans.iter().find_map(days_of) else {
+        return false;
     };
     // Nothing else is said: a step on Thursdays is a step.
     let said = |item: &Item| {

@@ -11,11 +11,14 @@ use crate::spot::Kind;
 use std::ops::Range;
 
 /// The classes of words that put one thing in the place of another.
-const SIGNS: [&str; 4] = ["of", "instead", "exchange", "lacks"];
+const SIGNS: [&str; 5] = ["of", "instead", "exchange", "lacks", "dislike"];
+/// "Telegram is out, we take WhatsApp": said of one that is used and of one that is not, one of these and "out" do so too.
+const ENTERS: [&str; 2] = ["use", "enters"];
 
 pub(super) fn exchanged(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
     let chart = chart(clause, language);
-    let signed = SIGNS.iter().any(|sign| words::has(clause, language, sign));
+    let says = |sign: &&str| words::has(clause, language, sign);
+    let signed = SIGNS.iter().any(says) || (says(&"out") && ENTERS.iter().any(says));
     let (nodes, new) = match pair(patch, &chart, clause, language).filter(|_| signed) {
         Some((old, new)) => (used(patch, old), new),
         None => {
@@ -28,7 +31,9 @@ pub(super) fn exchanged(patch: &mut Patch<'_>, clause: &str, language: &str) -> 
     };
     let mut known: Vec<Range<usize>> = SIGNS
         .iter()
-        .chain(&["rest", "bare", "better", "use", "be", "goes"])
+        .chain(&[
+            "rest", "bare", "better", "use", "be", "goes", "out", "enters", "now", "contrast",
+        ])
         .flat_map(|class| words::places(clause, language, class))
         .collect();
     // What is done with it is done with the other one, and what is given word for word is the new one's.

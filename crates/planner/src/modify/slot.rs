@@ -16,8 +16,10 @@ use serde_json::Value;
 use std::ops::Range;
 use table::{Place, name_of, places};
 
-pub(super) use table::{SLOTS, is_part, misplaced};
+#[cfg(test)]
+pub(super) use table::SLOTS;
 pub(crate) use table::{is_astray, is_open, is_unsaid};
+pub(super) use table::{is_part, misplaced};
 pub(super) use timing::clock_of;
 
 /// What says that something changes, and not what.
@@ -271,6 +273,9 @@ fn put(patch: &mut Patch<'_>, clause: &Clause<'_>, literals: &[Said<'_>], kept: 
         .iter()
         .filter(|said| said.at.is_empty() && !said.old)
         .collect();
+    if let Some(read) = part_of_text(patch, literals, kept) {
+        return read;
+    }
     for one in &new {
         match put_one(patch, clause, one, literals, kept) {
             Read::Done => {}
@@ -281,6 +286,37 @@ fn put(patch: &mut Patch<'_>, clause: &Clause<'_>, literals: &[Said<'_>], kept: 
         true => Read::Other,
         false => Read::Done,
     }
+}
+
+/// "Write 'Order' instead of 'New order' there": a part of the one text that has it outside of its expressions; None: it is no such
+/// exchange.
+fn part_of_text(patch: &mut Patch<'_>, literals: &[Said<'_>], kept: &[String]) -> Option<Read> {
+    let quotes = literals.iter().all(|said| said.kind == Kind::Quote);
+    let (old, new): (Vec<_>, Vec<_>) = literals.iter().partition(|said| said.old);
+    let ([old], [new]) = (old.as_slice(), new.as_slice()) else {
+        return None;
+    };
+    if !quotes || !old.at.is_empty() || !new.at.is_empty() {
+        return None;
+    }
+    let plainly = |text: &str| {
+        let outside = text.split("}}").filter_map(|part| part.split("{{").next());
+        outside
+            .map(|part| part.matches(old.text).count())
+            .sum::<usize>()
+    };
+    let found = places(patch.workflow(), Kind::Quote, None, kept);
+    let mut holding = found.into_iter().filter_map(|place| {
+        let [text] = place.holds.as_slice() else {
+            return None;
+        };
+        let whole = plainly(text) > 0 && plainly(text) == text.matches(old.text).count();
+        let text = whole.then(|| text.replace(old.text, new.text))?;
+        Some((place.node, place.path, text))
+    });
+    let (node, path, text) = holding.next()?;
+    let alone = holding.next().is_none();
+    (alone && value::put(patch, &node, path, &text)).then_some(Read::Done)
 }
 
 fn put_one(

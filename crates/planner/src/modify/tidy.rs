@@ -17,9 +17,14 @@ pub(crate) fn tidy(message: &str, workflow: Option<&Workflow>, language: &str) -
     while let Some(rest) = without_lead(text, language) {
         text = rest;
     }
-    let mut kept = literals(text, language);
-    let nodes = workflow.into_iter().flat_map(|w| &w.nodes);
-    kept.extend(nodes.flat_map(|node| super::wire::places(text, node.name())));
+    let kept = |text: &str| -> Vec<Range<usize>> {
+        let nodes = workflow.into_iter().flat_map(|w| &w.nodes);
+        let names = nodes.flat_map(|node| super::wire::places(text, node.name()));
+        literals(text, language).into_iter().chain(names).collect()
+    };
+    let plain = super::idiom::plainly(text, language, &kept(text));
+    let text = plain.as_str();
+    let mut kept = kept(text);
     // "Subject: Thanks for your order" thanks nobody here.
     kept.extend(super::bare::value_of_part(text, language));
     let mut kind = words::places(text, language, "please");

@@ -2,11 +2,12 @@
 
 use super::super::{value, words};
 use super::table::is_part;
-use super::{Clause, Read, edit, of_type};
+use super::{Clause, Read, bound, edit, of_type};
 use crate::chart::{Item, chart};
 use crate::compile::existing::Patch;
 use crate::compile::schedule;
 use crate::plan::ScheduleRule;
+use crate::spot::Kind;
 use crate::time::{TimeMeaning, TimeSpan, spans};
 use serde_json::{Value, json};
 
@@ -35,6 +36,25 @@ fn new_times(clause: &Clause<'_>) -> Vec<TimeSpan> {
     times
 }
 
+/// "Make it 5": so many of what the one wait counts, where nothing else has a number.
+fn counted(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Option<Read> {
+    let numbers = clause.chart.items.iter();
+    let mut numbers = numbers.filter(|item| item.shape() == Some(Kind::Number));
+    let number = numbers.next().filter(|_| numbers.next().is_none())?;
+    let amount: u64 = number.text.parse().ok()?;
+    let waits = of_type(patch.workflow(), "wait", kept);
+    let [name] = waits.as_slice() else {
+        return None;
+    };
+    let bare = clause.is_bare(std::iter::once(number.from..number.to).collect());
+    let alone = bound::bounds(patch.workflow(), kept).is_empty();
+    (bare && alone && amount > 0).then(|| {
+        edit(patch, name, |params| {
+            params.insert("amount".into(), json!(amount));
+        })
+    })
+}
+
 /// "wait two minutes": the one wait that there is.
 pub(super) fn waited(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]) -> Read {
     let waits = clause
@@ -44,6 +64,9 @@ pub(super) fn waited(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]
         .filter_map(Item::verb)
         .any(|v| v.calls("WAIT"));
     let times = new_times(clause);
+    if let Some(read) = counted(patch, clause, kept) {
+        return read;
+    }
     let better = clause.has("better") && clause.chart.items.iter().all(|i| i.verb().is_none());
     let better = better || clause.is_bare(times.iter().map(|time| time.from..time.to).collect());
     let (
