@@ -20,13 +20,14 @@ pub(crate) fn tidy(message: &str, workflow: Option<&Workflow>, language: &str) -
     let kept = |text: &str| -> Vec<Range<usize>> {
         let nodes = workflow.into_iter().flat_map(|w| &w.nodes);
         let names = nodes.flat_map(|node| super::wire::places(text, node.name()));
-        literals(text, language).into_iter().chain(names).collect()
+        let literals = literals(text, language).into_iter();
+        // "Subject: Thanks for your order" thanks nobody here.
+        let value = super::bare::value_of_part(text, language);
+        literals.chain(names).chain(value).collect()
     };
     let plain = super::idiom::plainly(text, language, &kept(text));
     let text = plain.as_str();
-    let mut kept = kept(text);
-    // "Subject: Thanks for your order" thanks nobody here.
-    kept.extend(super::bare::value_of_part(text, language));
+    let kept = kept(text);
     let mut kind = words::places(text, language, "please");
     kind.retain(|place| {
         !kept
