@@ -208,11 +208,15 @@ pub fn turn(
     crate::talk::turn(input.as_object().ok_or("no input")?, catalog)
 }
 
-/// The errors of a workflow, each with its code and its node.
-pub fn errors(workflow: &Workflow, catalog: &Catalog) -> Vec<String> {
+/// The errors of a workflow: what each says, by its code, its node and the place in it.
+pub fn errors(workflow: &Workflow, catalog: &Catalog) -> IndexMap<String, String> {
     let found = agentctl_n8n::validate::validate(workflow, catalog).into_iter();
     found
         .filter(|f| f.severity == agentctl_n8n::finding::Severity::Error)
-        .map(|f| format!("{} {} {}", f.code, f.node_id.unwrap_or_default(), f.message))
+        .map(|f| {
+            let (code, node, place) = crate::talk::spot(&f);
+            let spot = format!("{code} {} {place}", node.unwrap_or_default());
+            (spot, f.message)
+        })
         .collect()
 }

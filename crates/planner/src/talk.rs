@@ -143,16 +143,27 @@ fn new_errors(before: &Workflow, after: &Workflow, catalog: &Catalog) -> Vec<Str
         let found = validate(workflow, catalog).into_iter();
         found.filter(|f| f.severity == Severity::Error).collect()
     };
-    let mut known = errors(before);
-    let mut new = Vec::new();
-    for error in errors(after) {
-        let same = |f: &Finding| f.code == error.code && f.node_id == error.node_id;
-        match known.iter().position(same) {
-            Some(at) => drop(known.swap_remove(at)),
-            None => new.push(error.message),
-        }
-    }
-    new
+    let known = errors(before);
+    let is_new = |error: &Finding| known.iter().all(|known| spot(known) != spot(error));
+    let new = errors(after).into_iter().filter(is_new);
+    new.map(|error| error.message).collect()
+}
+
+/// What makes two findings the same one, whatever value they are about: the code, the node and the place in it, not where the node
+/// stands in the document.
+pub(super) fn spot(finding: &Finding) -> (&str, Option<&str>, &str) {
+    let place = finding.place.as_deref().unwrap_or(&finding.pointer);
+    let below = place
+        .strip_prefix("/nodes/")
+        .map(|rest| match rest.find('/') {
+            Some(end) => rest.get(end..).unwrap_or_default(),
+            None => "",
+        });
+    (
+        &finding.code,
+        finding.node_id.as_deref(),
+        below.unwrap_or(place),
+    )
 }
 
 /// Whether a message asks for nothing to be done: a question that is no polite wish, a word of thanks.

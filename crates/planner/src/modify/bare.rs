@@ -3,6 +3,7 @@
 use super::{slot, words};
 use crate::chart::{Item, chart};
 use crate::spot::Kind;
+use std::ops::Range;
 
 /// What has a name: concepts of nouns, and tags of services.
 const CONCEPTS: [&str; 9] = [
@@ -34,7 +35,10 @@ pub(super) fn quoted(clause: &str, language: &str) -> Option<String> {
             Some(kind) => kind == Kind::Word,
             None => name.service().is_none(),
         };
-        if has_name(thing) && name.capital && is_word && !has_name(name) {
+        let written = clause.get(name.from..name.to).unwrap_or_default();
+        let underlined = written.contains('_');
+        let is_name = name.capital || underlined;
+        if has_name(thing) && is_name && (is_word || underlined) && !has_name(name) {
             // "Cold 2", "Open Orders": the name goes on.
             let more = chart.items.iter().skip(at + 2).scan(name.to, |end, item| {
                 let near = clause.get(*end..item.from).is_some_and(|gap| gap == " ");
@@ -110,4 +114,25 @@ pub(super) fn ending(clause: &str, language: &str) -> Option<String> {
     let mut marked = clause.to_owned();
     marked.replace_range(first.from..last.to, &format!("\"{said}\""));
     (is_name && behind.iter().all(plain)).then_some(marked)
+}
+
+/// "Subject: Thanks for your order": the clause with marks around what a part of a node is to hold, to the end; None: it says no such
+/// thing.
+pub(super) fn labelled(clause: &str, language: &str) -> Option<String> {
+    let value = value_of_part(clause, language)?;
+    let said = clause.get(value.clone())?.trim();
+    let items = chart(said, language).items;
+    let literal = items.iter().any(Item::literal);
+    let head = clause.get(..value.start - 1)?.trim_end();
+    let plain = !said.is_empty() && !literal && !said.contains('"');
+    plain.then(|| format!("{head} \"{said}\""))
+}
+
+/// What stands behind the colon that ends the name of a part.
+pub(super) fn value_of_part(text: &str, language: &str) -> Option<Range<usize>> {
+    let colon = text.find(':')?;
+    let value = text.get(colon + 1..)?.starts_with(char::is_whitespace);
+    let items = chart(text.get(..colon)?, language).items;
+    let last = items.iter().rfind(|item| !item.stops())?.noun()?;
+    (value && slot::is_part(&last.concept)).then_some(colon + 1..text.len())
 }

@@ -1,19 +1,15 @@
 //! Conditions: before a step, and as a branch of its own.
 
-use serde_json::{Value, json};
-
+use super::condition::{
+    asked_field, asks_of, contained, read_condition, same_question, who_condition,
+};
 use super::insert::steps_of;
 use super::mention;
 use super::spot::source_of;
 use super::words;
-use crate::chart::{Item, What, chart};
 use crate::compile::existing::Patch;
-use crate::compile::words::snake;
 use crate::lexicon::rx;
-use crate::plan::{Cmp, Cond, Does, Step, Val};
-use crate::read::cond::condition;
-use crate::read::text::Masked;
-use crate::spot::Kind;
+use crate::plan::{Cond, Does, Step, Val};
 use std::ops::Range;
 
 /// "Only X when C, everything else Y"; "X only if C"; "skip X when C".
@@ -83,151 +79,6 @@ fn target_of(patch: &Patch<'_>, what: &str, _kept: &[String]) -> Option<String> 
             [one] => Some(one.clone()),
             _ => None,
         }
-    })
-}
-
-pub(super) fn read_condition(text: &str) -> Option<Cond> {
-    let clean = text.trim().trim_end_matches([',', ';', '.']).trim();
-    if let Some(condition) = contained(clean) {
-        return Some(condition);
-    }
-    let turned = [turned(clean), first_bound(clean)];
-    turned
-        .iter()
-        .flatten()
-        .find_map(|text| as_said(text))
-        .or_else(|| as_said(clean))
-}
-
-/// "The subject says Offer", "im Betreff Angebot steht": a text that has a word.
-fn contained(text: &str) -> Option<Cond> {
-    let language = super::said::spoken(text);
-    let parts = words::words(text);
-    let articles = words::places(text, language, "article");
-    let within = words::places(text, language, "within");
-    let first = |from: usize| {
-        let mut rest = parts
-            .iter()
-            .map(|(place, _)| place)
-            .filter(|place| place.start >= from);
-        rest.find(|place| {
-            let small = |all: &[Range<usize>]| {
-                all.iter()
-                    .any(|a| a.start <= place.start && place.end <= a.end)
-            };
-            !small(&articles) && !small(&within)
-        })
-        .cloned()
-    };
-    let field = first(0)?;
-    let verb = { words::places(text, language, "contains") }
-        .into_iter()
-        .filter(|verb| verb.start >= field.end)
-        .min_by_key(|verb| verb.start)?;
-    // The verb stands right behind the field, or at the end.
-    let between = text.get(field.end..verb.start)?.trim();
-    let said = match (between.is_empty(), verb.end == text.len()) {
-        (true, false) => text.get(verb.end..)?,
-        (false, true) if within.iter().any(|w| w.start == 0) => between,
-        _ => return None,
-    };
-    let said = said
-        .trim()
-        .trim_matches(['\'', '"', '“', '”', '„', '«', '»', ' ']);
-    let plain = !said.is_empty() && words::words(said).len() <= 3;
-    let number = said.chars().any(|c| c.is_ascii_digit());
-    (plain && !number).then(|| Cond::Compare {
-        left: Val::Field {
-            name: text.get(field).unwrap_or_default().to_owned(),
-            of: None,
-        },
-        op: Cmp::Contains,
-        right: Val::Lit { value: json!(said) },
-    })
-}
-
-/// A condition whose verb stands at its end ("das Budget über 5000 ist"), with the verb behind what it is about.
-fn turned(text: &str) -> Option<String> {
-    const VERB_LAST: &str = "de";
-    let ends = |class: &str| {
-        let places = words::places(text, VERB_LAST, class);
-        places.into_iter().find(|place| place.end == text.len())
-    };
-    if let Some(verb) = ends("exceeds") {
-        let rest = text.get(..verb.start)?.trim_end();
-        let (what, bound) = rest.rsplit_once(' ')?;
-        return Some(format!("{what} > {bound}"));
-    }
-    let verb = ends("final")?;
-    let rest = text.get(..verb.start)?.trim_end();
-    let parts = words::words(rest);
-    let article = words::places(rest, VERB_LAST, "article");
-    let first = article.iter().any(|place| place.start == 0);
-    let (about, _) = parts.get(usize::from(first))?;
-    let (head, tail) = (rest.get(..about.end)?, rest.get(about.end..)?.trim_start());
-    let equal = words::places(tail, VERB_LAST, "equal");
-    let equal = equal.into_iter().find(|place| place.start == 0);
-    let tail = equal.map_or(tail, |place| {
-        tail.get(place.end..).unwrap_or_default().trim_start()
-    });
-    (!tail.is_empty()).then(|| format!("{head} ist {tail}"))
-}
-
-/// "> 90 used", "over 75 EUR": what is compared stands behind the bound, or nowhere.
-fn first_bound(text: &str) -> Option<String> {
-    let language = super::said::spoken(text);
-    let chart = chart(text, language);
-    let part = |from: usize, to: usize| text.get(from..to).unwrap_or_default();
-    let sign = |item: &Item| item.is("more") || item.is("less") || item.shape() == Some(Kind::Sign);
-    let bound = |item: &Item| item.shape() == Some(Kind::Number);
-    match chart.items.as_slice() {
-        [first, number, what] if sign(first) && bound(number) => {
-            let named = what.service().is_none() && !what.stops();
-            named.then(|| {
-                format!(
-                    "{} {}",
-                    part(what.from, what.to),
-                    part(first.from, number.to)
-                )
-            })
-        }
-        // "signups are below 5": a word of no table is a field's name.
-        [what, .., how, number] if what.what == What::Unknown && bound(number) => {
-            let short = chart.items.len() <= 4 && !how.tells("or");
-            let sign = match (how.is("more"), how.is("less")) {
-                (true, _) => ">",
-                (_, true) => "<",
-                _ => return None,
-            };
-            short.then(|| {
-                let (what, number) = (part(what.from, what.to), part(number.from, number.to));
-                format!("{what} {sign} {number}")
-            })
-        }
-        _ => None,
-    }
-}
-
-fn as_said(clean: &str) -> Option<Cond> {
-    let m = Masked::of(clean);
-    if let Some(cond) = condition(&m, &m.text) {
-        return Some(cond);
-    }
-    // "urgent tickets", "priority urgent"
-    let is = rx(
-        r"^(?:the\s+|its\s+|die\s+|der\s+|das\s+|la\s+|el\s+|le\s+)?(.+?)\s+(?:is|are|equals|=|ist|sind|es|vale|est|vaut)\s+(.+)$",
-    );
-    let c = is.captures(clean)?;
-    let (left, right) = (c.get(1)?.as_str(), c.get(2)?.as_str());
-    Some(Cond::Compare {
-        left: Val::Field {
-            name: left.to_owned(),
-            of: None,
-        },
-        op: Cmp::Eq,
-        right: Val::Lit {
-            value: json!(right.trim_matches(['\'', '"'])),
-        },
     })
 }
 
@@ -426,22 +277,6 @@ fn work(what: &str) -> Vec<Step> {
     steps_of(&text)
 }
 
-/// "orders that are not over 100", "tickets with priority high".
-fn who_condition(who: &str) -> Option<Cond> {
-    let noun = rx(
-        r"^(?:all |only |the |those |any |alle |die |nur |todos los |todas las |los |las |tous les |toutes les |les )*(?P<noun>[\w-]+)\s+(?:(?:that|which|who|die|der|das|que|qui)\s+)?(?:(?:are|is|have|has|cost|costs|sind|ist|haben|hat|kosten|son|es|tienen|tiene|sont|est|ont|a)\s+)?(?P<not>not\s+|nicht\s+|no\s+|pas\s+)?(?P<rest>.+)$",
-    );
-    let c = noun.captures(who)?;
-    let part = |name: &str| c.name(name).map_or("", |m| m.as_str().trim());
-    let text = format!("{} {}", part("noun"), part("rest"));
-    let cond = read_condition(part("rest")).or_else(|| read_condition(&text))?;
-    if part("not").is_empty() {
-        Some(cond)
-    } else {
-        Some(Cond::Not { of: Box::new(cond) })
-    }
-}
-
 /// The only If with nothing behind its "no".
 fn free_branch(patch: &Patch<'_>) -> Option<String> {
     let checks = mention::of_type(patch.workflow(), "if");
@@ -450,65 +285,6 @@ fn free_branch(patch: &Patch<'_>) -> Option<String> {
         .filter(|name| !patch.targets(name).iter().any(|(output, ..)| *output == 1));
     let one = free.next()?;
     free.next().is_none().then_some(one)
-}
-
-/// An If that asks the same, or just the opposite, with the output that these items leave by.
-fn same_question(patch: &Patch<'_>, cond: &Cond) -> Option<(String, u32)> {
-    let (negated, inner) = match cond {
-        Cond::Not { of } => (true, of.as_ref()),
-        other => (false, other),
-    };
-    let Cond::Compare {
-        op,
-        right: Val::Lit { value },
-        ..
-    } = inner
-    else {
-        return None;
-    };
-    let number = |v: &Value| {
-        v.as_f64()
-            .or_else(|| v.as_str()?.trim().parse::<f64>().ok())
-    };
-    for name in mention::of_type(patch.workflow(), "if") {
-        let node = patch.workflow().node_by_name(&name)?;
-        let Some([only]) = node
-            .parameters()
-            .and_then(|p| p.get("conditions")?.get("conditions")?.as_array())
-            .map(Vec::as_slice)
-        else {
-            continue;
-        };
-        let right = only.get("rightValue").unwrap_or(&Value::Null);
-        let same_value = match (number(right), number(value)) {
-            (Some(a), Some(b)) => (a - b).abs() < f64::EPSILON,
-            _ => right
-                .as_str()
-                .zip(value.as_str())
-                .is_some_and(|(a, b)| a.eq_ignore_ascii_case(b)),
-        };
-        let asked = only
-            .get("operator")
-            .and_then(|o| o.get("operation"))
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        let upward = match op {
-            Cmp::Gt | Cmp::Ge => Some(true),
-            Cmp::Lt | Cmp::Le => Some(false),
-            _ => None,
-        };
-        let agrees = match (asked, upward) {
-            ("gt" | "gte", Some(up)) => Some(up),
-            ("lt" | "lte", Some(up)) => Some(!up),
-            ("equals", None) if *op == Cmp::Eq => Some(true),
-            ("notEquals", None) if *op == Cmp::Eq => Some(false),
-            _ => None,
-        };
-        if let (true, Some(agrees)) = (same_value, agrees) {
-            return Some((name, u32::from(agrees == negated)));
-        }
-    }
-    None
 }
 
 fn own_branch(patch: &mut Patch<'_>, said: &str, condition: Cond, then: &[Step]) -> bool {
@@ -553,33 +329,6 @@ pub(super) fn is_asked(patch: &mut Patch<'_>, steps: &[Step]) -> bool {
     true
 }
 
-/// Whether the one condition of an If is about the field that another condition names.
-fn asks_of(patch: &Patch<'_>, name: &str, condition: &Cond) -> bool {
-    let mut condition = condition;
-    while let Cond::Not { of } = condition {
-        condition = of;
-    }
-    let Cond::Compare {
-        left: Val::Field { name: field, .. },
-        ..
-    } = condition
-    else {
-        return false;
-    };
-    let asked = patch.workflow().node_by_name(name).and_then(|node| {
-        let list = node.parameters()?.get("conditions")?.get("conditions")?;
-        list.get(0)?.get("leftValue")?.as_str().map(str::to_owned)
-    });
-    let field = snake(field);
-    let last = |path: &str| {
-        let path = path.trim_end_matches([' ', '}']);
-        path.rsplit(|c: char| !c.is_alphanumeric() && c != '_')
-            .next()
-            .map(snake)
-    };
-    asked.is_some_and(|asked| last(&asked) == Some(field))
-}
-
 /// "Also require that the country is DE": one more part of the condition that is there.
 pub(super) fn also_required(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
     let Some(c) = rx(r"^\W*(?:also |additionally |and |auch |zusätzlich |también |además |aussi )*(?:require|demand|check|make sure|ensure|verlang\w*|prüf\w*|stell\w* sicher|exig\w*|comprueba|exige\w*|vérifie\w*)\s+(?:also\s+|auch\s+|zusätzlich\s+|también\s+|aussi\s+)?(?:that|dass|que|,\s*dass)\s+(.+?)(?:\s+(?:as well|too))?$")
@@ -599,4 +348,51 @@ pub(super) fn also_required(patch: &mut Patch<'_>, clause: &str, kept: &[String]
         [one] => patch.require(&one.clone(), &cond),
         _ => false,
     }
+}
+
+/// "The subject must also contain receipt": one more part of the condition that asks about the same field.
+pub(super) fn also_contains(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bool {
+    let language = super::said::spoken(clause);
+    let items = crate::chart::chart(clause, language).items;
+    let mut said: Vec<Range<usize>> = { items.iter() }
+        .filter(|item| item.is("also"))
+        .map(|item| item.from..item.to)
+        .collect();
+    if said.is_empty() {
+        return false;
+    }
+    said.extend(
+        words::places(clause, language, "clause")
+            .into_iter()
+            .filter(|place| place.start == 0),
+    );
+    said.sort_by_key(|place| std::cmp::Reverse(place.start));
+    let mut plain = clause.to_owned();
+    for place in said {
+        plain.replace_range(place, "");
+    }
+    let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Some(mut cond) = contained(&plain, language) else {
+        return false;
+    };
+    let checks = ["if", "filter"]
+        .iter()
+        .flat_map(|kind| mention::of_type(patch.workflow(), kind));
+    let checks = checks.filter(|name| !kept.contains(name) && asks_of(patch, name, &cond));
+    let checks: Vec<String> = checks.collect();
+    let [one] = checks.as_slice() else {
+        return false;
+    };
+    // "El asunto": the field is called as the If calls it.
+    if let (
+        Cond::Compare {
+            left: Val::Field { name, .. },
+            ..
+        },
+        Some(field),
+    ) = (&mut cond, asked_field(patch, one))
+    {
+        *name = field;
+    }
+    patch.require(one, &cond)
 }

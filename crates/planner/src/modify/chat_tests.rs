@@ -7,7 +7,7 @@ use agentctl_n8n::Workflow;
 use agentctl_n8n::catalog::Catalog;
 use serde_json::json;
 
-fn orders_by_size() -> Workflow {
+pub(super) fn orders_by_size() -> Workflow {
     Workflow::from_value(json!({
         "name": "Orders",
         "nodes": [
@@ -137,4 +137,63 @@ fn in_the_case_that_an_if_tells_is_behind_it() {
         &["+ Twilio: Send sms", "Delayed? [0] → Twilio: Send sms"],
         &["in case of delay also text +4915112345678 via Twilio"],
     );
+}
+
+#[test]
+fn what_goes_may_be_said_by_its_kind() {
+    let wanted = [
+        "- Ping group",
+        "+ Slack: Send message",
+        "Mail report [0] → Slack: Send message",
+    ];
+    let done = does(&report(), "slack instead of the ping group");
+    assert!(wanted.iter().all(|w| done.contains(w)), "{done}");
+    for message in [
+        "discord instead of mail",
+        "discord statt der Mail",
+        "statt der Mail Discord",
+    ] {
+        let done = does(&report(), message);
+        assert!(
+            done.contains("- Mail report") && done.contains("+ Discord"),
+            "{message}\n{done}"
+        );
+    }
+}
+
+#[test]
+fn one_more_day_of_the_week_leaves_the_others() {
+    let text = report().to_value().to_string().replace(
+        r#"{"field":"cronExpression","expression":"0 6 * * *"}"#,
+        r#"{"field":"weeks","triggerAtDay":[1],"triggerAtHour":7}"#,
+    );
+    let weekly = Workflow::from_value(serde_json::from_str(&text).unwrap()).unwrap();
+    for message in ["also on Thursdays", "on Thursdays too", "auch donnerstags"] {
+        let done = does(&weekly, message);
+        let days =
+            done.contains(r#""triggerAtDay":[1,4]"#) && done.contains(r#""triggerAtHour":7"#);
+        assert!(
+            days || done.contains("triggerAtDay = [1,4]"),
+            "{message}\n{done}"
+        );
+    }
+}
+
+#[test]
+fn a_part_with_its_new_name_needs_no_verb() {
+    for (message, told) in [
+        (
+            "mets l'objet : Devoir bien reçu, merci",
+            "Devoir bien reçu, merci",
+        ),
+        ("l'objet : bien reçu", "bien reçu"),
+    ] {
+        let done = does(&desk(), message);
+        assert!(
+            done.contains(told) && !done.contains('?'),
+            "{message}\n{done}"
+        );
+    }
+    let done = does(&super::classes_tests::leads(), "table leads_raw");
+    assert!(done.contains("leads_raw") && !done.contains('?'), "{done}");
 }

@@ -73,7 +73,9 @@ fn reasons(clauses: &mut Vec<String>, workflow: &Workflow, language: &str) {
     while let Some([before, clause]) = clauses.get(at - 1..=at) {
         // "I don't like Notion, use Airtable".
         let both = exchanged(workflow, before, clause, language);
-        if let (Some(both), true) = (both, words::has(before, language, "dislike")) {
+        let goes = words::has(before, language, "dislike")
+            || words::has(before, language, "out") && words::begins(clause, language, "use");
+        if let (Some(both), true) = (both, goes) {
             clauses.splice(at - 1..=at, [both]);
             continue;
         }

@@ -5,26 +5,35 @@ use super::words;
 use super::{insert, mention, named, slot};
 use crate::chart::{Chart, Item, chart};
 use crate::compile::existing::Patch;
+use crate::compile::rewire::acts;
 use crate::lexicon::{ServiceEntry, services};
 use crate::spot::Kind;
 use std::ops::Range;
 
 /// The classes of words that put one thing in the place of another.
-const SIGNS: [&str; 4] = ["of", "instead", "exchange", "lacks"];
+const SIGNS: [&str; 5] = ["of", "instead", "exchange", "lacks", "dislike"];
+/// "Telegram is out, we take WhatsApp": said of one that is used and of one that is not, one of these and "out" do so too.
+const ENTERS: [&str; 2] = ["use", "enters"];
 
 pub(super) fn exchanged(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
     let chart = chart(clause, language);
-    let signed = SIGNS.iter().any(|sign| words::has(clause, language, sign));
+    let says = |sign: &&str| words::has(clause, language, sign);
+    let signed = SIGNS.iter().any(says) || (says(&"out") && ENTERS.iter().any(says));
     let (nodes, new) = match pair(patch, &chart, clause, language).filter(|_| signed) {
         Some((old, new)) => (used(patch, old), new),
-        None => match alone(patch, &chart, clause, language) {
-            Some((node, new)) => (vec![node], new),
-            None => return false,
-        },
+        None => {
+            let found = by_kind(patch, &chart, clause, language);
+            match found.or_else(|| alone(patch, &chart, clause, language)) {
+                Some((node, new)) => (vec![node], new),
+                None => return false,
+            }
+        }
     };
     let mut known: Vec<Range<usize>> = SIGNS
         .iter()
-        .chain(&["rest", "bare", "better", "use", "be", "goes"])
+        .chain(&[
+            "rest", "bare", "better", "use", "be", "goes", "out", "enters", "now", "contrast",
+        ])
         .flat_map(|class| words::places(clause, language, class))
         .collect();
     // What is done with it is done with the other one, and what is given word for word is the new one's.
@@ -48,6 +57,28 @@ pub(super) fn exchanged(patch: &mut Patch<'_>, clause: &str, language: &str) -> 
         return false;
     }
     nodes.iter().all(|node| insert::swap(patch, node, &given))
+}
+
+/// "Telegram instead of the mail": one service that is not used yet, and what goes by its kind or name.
+fn by_kind(
+    patch: &Patch<'_>,
+    chart: &Chart,
+    clause: &str,
+    language: &str,
+) -> Option<(String, &'static ServiceEntry)> {
+    let of = words::places(clause, language, "of").into_iter().next()?;
+    let mut named = { chart.items.iter() }.filter_map(|item| Some((item, item.service()?)));
+    let (item, new) = named.next()?;
+    let is_free = named.next().is_none() && used(patch, new).is_empty();
+    // "Statt der Mail Telegram": what goes stands between the sign and the other one.
+    let until = match item.from > of.end {
+        true => item.from,
+        false => clause.len(),
+    };
+    let old = clause.get(of.end..until)?;
+    let node = super::place::node(patch.workflow(), old, language)?;
+    let acts = patch.workflow().node_by_name(&node).is_some_and(acts);
+    (is_free && acts).then_some((node, new))
 }
 
 /// "Move it to Outlook": one service alone, that is not used yet, and the one node of such a service.

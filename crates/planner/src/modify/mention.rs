@@ -6,8 +6,7 @@ use crate::lexicon::has;
 use agentctl_n8n::short_type;
 use agentctl_n8n::{Node, Workflow};
 
-const WAIT: &str =
-    r"\b(?:wait(?:ing)?|pause|pausa|delay|wartezeit|wartepause|verzögerung|espera|attente|délai)\b";
+const WAIT: &str = r"\b(?:wait(?:ing)?|pause|pausa|delay|warten|wartezeit|wartepause|verzögerung|espera|esperar|attente|attendre|délai)\b";
 
 /// What is written, by nodes that write.
 const WRITTEN: (&str, &[&str]) = (

@@ -1,6 +1,6 @@
 //! "Only if C, X", "X only when C": a condition ahead of the step that is meant, and of the first that acts where none is named.
 
-use super::branch::read_condition;
+use super::condition::{read_condition, who_condition};
 use super::hold::first_acting;
 use super::mention;
 use super::named;
@@ -74,20 +74,51 @@ pub(super) fn only(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool 
     {
         (what, when) = (work, condition);
     }
-    let flows_into = |name: &String| !patch.leads_to(name).is_empty();
     let target = match says_nothing(what, language) {
         true => first_acting(patch, "", &[]),
-        false => mention::one(patch.workflow(), what, &[])
-            .filter(flows_into)
-            .or_else(|| {
-                let meant = named::meant(patch.workflow(), what, language, 1);
-                let known = words::places(what, language, "only");
-                let whole = !named::says_more(patch.workflow(), &meant, what, language, known);
-                let one = <[String; 1]>::try_from(meant).ok().filter(|_| whole);
-                one.map(|[name]| name).filter(flows_into)
-            }),
+        false => target(patch, what, language, &["only"]),
     };
     match (target, read_condition(when)) {
+        (Some(target), Some(condition)) => {
+            patch.gate(&target, &condition, &[]);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The one step that a text is about, if anything leads to it; `small`: classes of words that say nothing here.
+fn target(patch: &Patch<'_>, what: &str, language: &str, small: &[&str]) -> Option<String> {
+    let flows_into = |name: &String| !patch.leads_to(name).is_empty();
+    let one = mention::one(patch.workflow(), what, &[]).filter(flows_into);
+    one.or_else(|| {
+        let meant = named::meant(patch.workflow(), what, language, 1);
+        let known = small
+            .iter()
+            .flat_map(|class| words::places(what, language, class));
+        let whole = !named::says_more(patch.workflow(), &meant, what, language, known.collect());
+        let one = <[String; 1]>::try_from(meant).ok().filter(|_| whole);
+        one.map(|[name]| name).filter(flows_into)
+    })
+}
+
+/// "Only orders over 100 should go to the warehouse": a condition ahead of the step that is named at the end.
+pub(super) fn those(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
+    let first = words(clause).first().map(|(place, _)| place.start);
+    let only = words::places(clause, language, "only").into_iter();
+    let Some(only) = { only }.find(|place| Some(place.start) == first) else {
+        return false;
+    };
+    let verbs = words::places(clause, language, "be").into_iter();
+    let verbs = verbs.chain(words::places(clause, language, "goes"));
+    let verbs = verbs.filter(|verb| verb.start > only.end);
+    let Some(verb) = verbs.min_by_key(|verb| (verb.start, std::cmp::Reverse(verb.end))) else {
+        return false;
+    };
+    let who = clause.get(only.end..verb.start).unwrap_or_default().trim();
+    let what = clause.get(verb.end..).unwrap_or_default().trim();
+    let target = target(patch, what, language, &["goes", "be", "to", "auxiliary"]);
+    match (target, who_condition(who)) {
         (Some(target), Some(condition)) => {
             patch.gate(&target, &condition, &[]);
             true

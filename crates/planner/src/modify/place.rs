@@ -27,7 +27,7 @@ pub(super) fn placed(patch: &mut Patch<'_>, clause: &str, kept: &[String]) -> bo
 }
 
 /// The one node that all words of a phrase are about.
-fn node(workflow: &Workflow, phrase: &str, language: &str) -> Option<String> {
+pub(super) fn node(workflow: &Workflow, phrase: &str, language: &str) -> Option<String> {
     let phrase = phrase.trim().trim_end_matches(['.', ',', ';']);
     let meant = named::meant(workflow, phrase, language, 1);
     let whole = !named::says_more(workflow, &meant, phrase, language, Vec::new());

@@ -1,6 +1,6 @@
 //! Filters, limits and pauses that go before or after a named node: "before the limit only items whose title contains X may pass".
 
-use super::branch::read_condition;
+use super::condition::read_condition;
 use super::mention;
 use crate::compile::existing::Patch;
 use crate::lexicon::rx;

@@ -290,14 +290,19 @@ fn also(patch: &Patch<'_>, clause: &str) -> bool {
         return false;
     }
     let chart = crate::chart::chart(clause, language);
-    let mut services = chart.items.iter().filter_map(crate::chart::Item::service);
-    let is_new = services.any(|s| {
-        !patch
-            .workflow()
-            .nodes
-            .iter()
-            .any(|n| s.has_node(n.node_type()))
-    });
+    let services: Vec<_> = { chart.items.iter() }
+        .filter_map(crate::chart::Item::service)
+        .collect();
+    let used = |s: &&crate::lexicon::ServiceEntry| {
+        let mut nodes = patch.workflow().nodes.iter();
+        nodes.any(|n| s.has_node(n.node_type()))
+    };
+    let is_new = services.iter().any(|s| !used(s));
+    // "One more row in the Google Sheet Ledger": of a service that is there, as a thing of its own.
+    let thing = chart.items.iter().any(|i| i.noun().is_some());
+    if thing && !services.is_empty() && super::slot::adds(clause, language) {
+        return true;
+    }
     let verb = chart
         .items
         .iter()

@@ -17,10 +17,17 @@ pub(crate) fn tidy(message: &str, workflow: Option<&Workflow>, language: &str) -
     while let Some(rest) = without_lead(text, language) {
         text = rest;
     }
-    let mut kept = literals(text, language);
-    let nodes = workflow.into_iter().flat_map(|w| &w.nodes);
-    kept.extend(nodes.flat_map(|node| super::wire::places(text, node.name())));
-    kept.extend(value_of_part(text, language));
+    let kept = |text: &str| -> Vec<Range<usize>> {
+        let nodes = workflow.into_iter().flat_map(|w| &w.nodes);
+        let names = nodes.flat_map(|node| super::wire::places(text, node.name()));
+        let literals = literals(text, language).into_iter();
+        // "Subject: Thanks for your order" thanks nobody here.
+        let value = super::bare::value_of_part(text, language);
+        literals.chain(names).chain(value).collect()
+    };
+    let plain = super::idiom::plainly(text, language, &kept(text));
+    let text = plain.as_str();
+    let kept = kept(text);
     let mut kind = words::places(text, language, "please");
     kind.retain(|place| {
         !kept
@@ -53,15 +60,6 @@ pub(crate) fn tidy(message: &str, workflow: Option<&Workflow>, language: &str) -
         true => message.to_owned(),
         false => tidy,
     }
-}
-
-/// What a part of a node is to hold: "subject: Thanks for your order" thanks nobody here.
-fn value_of_part(text: &str, language: &str) -> Option<Range<usize>> {
-    let colon = text.find(':')?;
-    let value = text.get(colon + 1..)?.starts_with(char::is_whitespace);
-    let items = chart(text.get(..colon)?, language).items;
-    let last = items.iter().rfind(|item| !item.stops())?.noun()?;
-    (value && super::slot::is_part(&last.concept)).then_some(colon + 1..text.len())
 }
 
 /// "teams instead of slack": where one thing comes for another, a name that is an ordinary word too is a name, though all is written

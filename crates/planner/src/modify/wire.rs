@@ -21,6 +21,7 @@ struct Said {
 
 /// The nodes that a text names by their whole names, in its order. Of names within one another the longest counts.
 fn said(workflow: &Workflow, text: &str) -> Vec<Said> {
+    let written = text;
     let text = words(text);
     let mut found: Vec<Said> = Vec::new();
     let mut names: Vec<_> = workflow.nodes.iter().filter(|n| !n.is_sticky()).collect();
@@ -38,7 +39,7 @@ fn said(workflow: &Workflow, text: &str) -> Vec<Said> {
             let free = found
                 .iter()
                 .all(|s| first.start >= s.to || last.end <= s.from);
-            if same && free {
+            if same && free && !is_said_as_verb(written, first, node.name()) {
                 found.push(Said {
                     from: first.start,
                     to: last.end,
@@ -49,6 +50,28 @@ fn said(workflow: &Workflow, text: &str) -> Vec<Said> {
     }
     found.sort_by_key(|said| said.from);
     found
+}
+
+/// "After Post it wait 5 minutes": a name of one word, which is said as the verb that it is too: how long stands right behind it, and it
+/// is written small, or nothing stands before it.
+fn is_said_as_verb(text: &str, place: &std::ops::Range<usize>, name: &str) -> bool {
+    let said = text.get(place.clone()).unwrap_or_default();
+    let begins = text
+        .get(..place.start)
+        .is_some_and(|head| words(head).is_empty());
+    if said == name && !begins || words(name).len() > 1 {
+        return false;
+    }
+    let language = super::said::spoken(text);
+    let chart = crate::chart::chart(text, language);
+    let verb = |item: &crate::chart::Item| item.from == place.start && item.verb().is_some();
+    let lasts = |span: &crate::time::TimeSpan| {
+        let between = text.get(place.end..span.from);
+        let near = between.is_some_and(|t| !t.contains([':', ',']) && words(t).len() < NEAR);
+        near && matches!(span.means, crate::time::TimeMeaning::Duration { .. })
+    };
+    let spans = crate::time::spans(text, language);
+    chart.items.iter().any(verb) && spans.iter().any(lasts)
 }
 
 /// The nodes that a text names by their whole names, in its order.

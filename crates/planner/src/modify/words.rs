@@ -52,7 +52,8 @@ pub(super) fn first_form(language: &str, class: &str) -> Option<String> {
     Some(forms.first()?.join(" "))
 }
 
-fn parts(form: &str) -> Vec<String> {
+/// The words of a form, folded.
+pub(super) fn parts(form: &str) -> Vec<String> {
     form.split_whitespace().map(fold).collect()
 }
 
