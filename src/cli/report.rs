@@ -250,29 +250,17 @@ pub fn second_opinion(server: &Value, out: &mut String) {
     }
 }
 
-/// A case of which the test could not tell.
-fn is_open(case: &Value) -> bool {
-    let outcome = case.get("outcome").and_then(Value::as_str);
-    matches!(outcome, Some("not_reached" | "inconclusive"))
-}
-
 /// What the test run came to, node by node where something was not as in real life.
 fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
+    let because = qa
+        .inconclusive_because
+        .as_deref()
+        .map(|why| format!("; {why}"));
     let how = match qa.test_status.as_deref() {
         Some("pass") if qa.simulated.is_empty() => "; it came through",
         Some("pass") => "; what ran came through, the simulated nodes are not proven",
         Some("fail") => "; it failed",
-        // What it came to has no fault of its own; only the start ran.
-        Some("inconclusive") if qa.ran.len() <= 1 && !qa.simulated.is_empty() => {
-            "; nothing but the start ran for real, so it shows the order of the nodes alone"
-        }
-        Some("inconclusive") if qa.no_case.is_some() => {
-            "; what ran came through, but nothing of what the request says was compared"
-        }
-        Some("inconclusive") if qa.cases.iter().any(is_open) => {
-            "; not all of its cases could be told"
-        }
-        Some("inconclusive") => "; it stopped for a reason outside the workflow",
+        Some("inconclusive") => because.as_deref().unwrap_or("; it could not be told"),
         _ => "",
     };
     let id = qa.execution_id.as_deref().unwrap_or("unknown");

@@ -3,7 +3,7 @@
 
 use crate::noted::{Counted, Noted};
 use crate::resources::{NODE_FACTS, PLACE};
-use crate::tools::{ASKED_CASES, NO_CASE_OF};
+use crate::tools::{NO_CASE, NO_CASE_OF, OPEN_BECAUSE};
 use agentctl_engine::claims::Reported;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -108,9 +108,12 @@ pub struct QaReport {
     /// n8n's id of the last test run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution_id: Option<String>,
-    /// `pass`, `fail`, or `inconclusive`: it stopped for a reason outside the workflow.
+    /// `pass`, `fail`, or `inconclusive`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_status: Option<String>,
+    /// Why it is inconclusive, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inconclusive_because: Option<String>,
     /// The cases that were tried: `name`, `outcome`, `checks` with what was seen, `execution`, and which nodes ran.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cases: Vec<Value>,
@@ -165,7 +168,7 @@ pub fn sections(of: &Reported<'_>) -> (Map<String, Value>, Map<String, Value>) {
         qa_report: (of.state_of)(QA_REPORT)
             .and_then(Value::as_object)
             .filter(|report| !report.is_empty())
-            .map(|report| qa_report(report, of.input, of.cycle)),
+            .map(|report| qa_report(report, of.cycle)),
         losses: (of.noted.iter())
             .filter_map(|(id, noted)| Some((id.clone(), Noted::shown(noted).counted?)))
             .filter(|(_, counted)| counted.lost > 0)
@@ -208,7 +211,7 @@ fn workflow_report(of: &Reported<'_>) -> Option<WorkflowReport> {
     })
 }
 
-fn qa_report(report: &Map<String, Value>, input: &Map<String, Value>, cycle: u32) -> QaReport {
+fn qa_report(report: &Map<String, Value>, cycle: u32) -> QaReport {
     let number = |key: &str| report.get(key).and_then(Value::as_u64).unwrap_or(0);
     let findings = report.get("findings").and_then(Value::as_array);
     // A run that was interrupted has its findings before they are counted.
@@ -230,14 +233,6 @@ fn qa_report(report: &Map<String, Value>, input: &Map<String, Value>, cycle: u32
             .collect()
     };
     let cases = tried(report.get("cases").filter(|_| executed));
-    let no_case = (executed && cases.is_empty())
-        .then(|| asked_for(input))
-        .flatten();
-    let test_status =
-        text(report.get("test_status")).map(|status| match (status.as_str(), &no_case) {
-            ("pass", Some(_)) => "inconclusive".to_owned(),
-            _ => status,
-        });
     QaReport {
         status: report
             .get("status")
@@ -249,9 +244,10 @@ fn qa_report(report: &Map<String, Value>, input: &Map<String, Value>, cycle: u32
         cycle: number("cycle").max(u64::from(cycle)),
         executed,
         execution_id: text(report.get("execution").and_then(|e| e.get("id"))),
-        test_status,
+        test_status: text(report.get("test_status")),
+        inconclusive_because: text(report.get(OPEN_BECAUSE)),
         cases,
-        no_case,
+        no_case: text(report.get(NO_CASE)),
         no_case_of: names(NO_CASE_OF),
         ran: names("ran"),
         simulated: names("simulated"),
@@ -287,18 +283,6 @@ fn tried(cases: Option<&Value>) -> Vec<Value> {
         .collect()
 }
 
-/// What the request says must come out of what, in words; None: it says nothing of it that the program reads.
-fn asked_for(input: &Map<String, Value>) -> Option<String> {
-    let cases = input.get(ASKED_CASES)?.as_array()?;
-    let told = cases.iter().filter_map(|case| {
-        let name = case.get("name")?.as_str()?;
-        let answer = case.pointer("/expect/answer")?;
-        Some(format!("{name}: {answer}"))
-    });
-    let told: Vec<String> = told.collect();
-    (!told.is_empty()).then(|| told.join("; "))
-}
-
 /// Why nodes were simulated, by their names.
 fn reasons(nodes: Option<&Value>) -> BTreeMap<String, String> {
     let nodes = nodes.and_then(Value::as_array).into_iter().flatten();
@@ -314,44 +298,25 @@ mod report_tests {
     use super::*;
     use serde_json::json;
 
-    fn report(state: Value, input: Value) -> QaReport {
-        let (Value::Object(state), Value::Object(input)) = (state, input) else {
-            panic!("two objects are wanted");
-        };
-        qa_report(&state, &input, 1)
-    }
-
     #[test]
-    fn a_test_that_tried_no_case_of_a_request_that_has_some_does_not_pass() {
-        let asked = json!({ASKED_CASES: [{"name": "amount 5", "input": {}, "expect": {"answer": {"total": 10}}}]});
-        let tried =
-            json!([{"name": "five", "outcome": "passed", "checks": [], "case": {"name": "five"}}]);
-        let state = json!({"executed": true, "test_status": "pass"});
-        let none = report(state.clone(), asked.clone());
-        assert_eq!(none.test_status.as_deref(), Some("inconclusive"));
-        assert_eq!(none.no_case.as_deref(), Some("amount 5: {\"total\":10}"));
-        let with = report(
-            json!({"executed": true, "test_status": "pass", "cases": tried}),
-            asked.clone(),
-        );
-        assert_eq!(with.test_status.as_deref(), Some("pass"));
-        assert_eq!(with.no_case, None);
+    fn why_a_test_is_inconclusive_is_what_the_run_said() {
+        let state = json!({"executed": true, "test_status": "inconclusive", "no_case": "amount 5: 10",
+            "inconclusive_because": "nothing was compared", "cases": [{"name": "five", "case": {"name": "five"}}]});
+        let told = qa_report(state.as_object().unwrap(), 1);
+        assert_eq!(told.test_status.as_deref(), Some("inconclusive"));
         assert_eq!(
-            with.cases,
-            [json!({"name": "five", "outcome": "passed", "checks": []})]
+            told.inconclusive_because.as_deref(),
+            Some("nothing was compared")
         );
-        // A request that says nothing of it, and a workflow that was not run, have no word about it.
-        assert_eq!(
-            report(state, json!({})).test_status.as_deref(),
-            Some("pass")
-        );
-        assert_eq!(report(json!({"executed": false}), asked).no_case, None);
+        assert_eq!(told.no_case.as_deref(), Some("amount 5: 10"));
+        assert_eq!(told.cases, [json!({"name": "five"})]);
     }
 
     #[test]
     fn an_interrupted_run_counts_the_findings_that_it_lists() {
         let findings = json!([{"severity": "warning"}, {"severity": "warning"}]);
-        let told = report(json!({"status": "pass", "findings": findings}), json!({}));
+        let state = json!({"status": "pass", "findings": findings});
+        let told = qa_report(state.as_object().unwrap(), 1);
         assert_eq!((told.error_count, told.warning_count), (0, 2));
     }
 }

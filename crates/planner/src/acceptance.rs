@@ -28,6 +28,7 @@ struct Words {
     otherwise: String,
     condition: String,
     unless: String,
+    only: String,
     given: String,
     filler: String,
     sent: String,
@@ -48,6 +49,7 @@ static SAID: LazyLock<Words> = LazyLock::new(|| {
         otherwise: of("otherwise"),
         condition: of("if"),
         unless: of("unless"),
+        only: of("only"),
         given: of("given"),
         filler: of("filler"),
         sent: of("sent"),
@@ -69,7 +71,22 @@ struct Answer {
 enum Guard {
     Always,
     If(Cond),
-    Otherwise,
+    /// With the condition right before it, on which something else is done than an answer.
+    Otherwise(Option<Cond>),
+}
+
+impl Guard {
+    /// After these answers. None: of which condition it is the other side nobody can say.
+    fn after(self, answers: &[Answer]) -> Option<Guard> {
+        let answered = answers.iter().any(|a| matches!(a.guard, Guard::If(_)));
+        match self {
+            Guard::Otherwise(of) if !answered => {
+                let of = Box::new(of?);
+                Some(Guard::If(Cond::Not { of }))
+            }
+            guard => Some(guard),
+        }
+    }
 }
 
 /// The cases that a request holds, as its requirements keep them; none where it is of no webhook, or where some of it is not certain.
@@ -89,7 +106,8 @@ pub fn cases(request: &str) -> Vec<Value> {
         match role(before) {
             Role::Given if literal.is_object() => given = Some(literal),
             Role::Answer if is_whole(after) => {
-                let Some(guard) = guard(before, after) else {
+                let Some(guard) = guard(before, after).and_then(|guard| guard.after(&answers))
+                else {
                     return Vec::new();
                 };
                 match (given.take().and_then(Literal::plain), literal.plain()) {
@@ -172,14 +190,23 @@ fn guard(before: &str, after: &str) -> Option<Guard> {
     let starts = rx(
         r"(?i)webhook|arriv|\bcall|eintrifft|ankommt|aufgerufen|kommt|llega|arrive|\b(?:GET|POST|PUT|PATCH|DELETE)\s+/",
     );
-    let behind = rx(&format!(r"(?i)^[\s,]*{}\s+([^,;.]+)", w.condition));
+    let behind = |words: &str| {
+        let said = rx(&format!(
+            r"(?i)^[\s,]*(?:(?:but\s+)?{}\s+)?{words}\s+([^,;.]+)",
+            w.only
+        ));
+        let found = said.captures(after).and_then(|c| c.get(1));
+        found.map(|found| found.as_str().to_owned())
+    };
     let verb = rx(&format!(r"(?i)[\s,:]*\b{}\b.*$", w.answer));
     // With an answer of its own it is the condition of the next one.
     let own = |found: &str| !verb.is_match(found);
-    if let Some(found) = behind.captures(after).and_then(|c| c.get(1))
-        && own(found.as_str())
-    {
-        return read(found.as_str()).map(Guard::If);
+    if let Some(found) = behind(&w.unless) {
+        let of = Box::new(read(&found)?);
+        return Some(Guard::If(Cond::Not { of }));
+    }
+    if let Some(found) = behind(&w.condition).filter(|found| own(found)) {
+        return read(&found).map(Guard::If);
     }
     let said = last(&w.condition).and_then(|at| before.get(at..));
     match (said, otherwise) {
@@ -190,10 +217,17 @@ fn guard(before: &str, after: &str) -> Option<Guard> {
                 false => read(&said).map(Guard::If),
             }
         }
-        (_, Some(_)) => Some(Guard::Otherwise),
+        (said, Some(at)) => Some(Guard::Otherwise(said.and_then(|said| {
+            let to = at.checked_sub(before.len() - said.len())?;
+            let said = said.get(..to).filter(|said| !starts.is_match(said))?;
+            read(rx(BORDER).find(said)?.as_str())
+        }))),
         _ => Some(Guard::Always),
     }
 }
+
+/// A condition with what is done on it behind: as far as what it compares with.
+const BORDER: &str = r#"^[^\d"“„«]*(?:\d[\d.]*|"[^"]*"|[“„][^“”]*[“”]|«[^»]*»)"#;
 
 fn read(said: &str) -> Option<Cond> {
     let said = said.trim().trim_matches([',', ':']).trim();
@@ -231,10 +265,21 @@ fn guarded(request: &str, place: &str, answers: Vec<Answer>) -> Option<Vec<Value
         cases.push(case(place, input, value));
         before.extend(holds);
     }
+    // Of an answer on a condition alone the other side is tried too: there it is not given.
+    if let ([answer], [_]) = (answers.as_slice(), before.as_slice())
+        && let Some(mut input) = asked.input(None, &before)
+        && let Some(value) = filled(request, &answer.value, &mut input)
+    {
+        cases.push(expecting(place, input, json!({"answer_not": value})));
+    }
     Some(cases)
 }
 
 fn case(place: &str, input: Map<String, Value>, answer: Value) -> Value {
+    expecting(place, input, json!({"answer": answer}))
+}
+
+fn expecting(place: &str, input: Map<String, Value>, expect: Value) -> Value {
     let name = match input.is_empty() {
         true => "any call".to_owned(),
         false => inputs::told(&input),
@@ -244,7 +289,19 @@ fn case(place: &str, input: Map<String, Value>, answer: Value) -> Value {
         (true, _) => json!({}),
         (false, place) => json!({ place: input }),
     };
-    json!({"name": name, "input": input, "expect": {"answer": answer}})
+    json!({"name": name, "input": input, "expect": expect})
+}
+
+/// An answer that the request wants and that no case can be made of, because it is worked out: as it is said. None: it wants none.
+pub fn open_answer(request: &str) -> Option<String> {
+    called(request)?;
+    let w = &*SAID;
+    let said = rx(&format!(
+        r"(?i)\b{}\b\s+([^,;.\n]*\p{{Alphabetic}}[^,;.\n]*)",
+        w.answer
+    ));
+    let found = said.captures(request)?;
+    found.get(0).map(|found| found.as_str().trim().to_owned())
 }
 
 /// The answer with a value in each hole of its texts, which goes in too. None: it says what is meant and not what it is.

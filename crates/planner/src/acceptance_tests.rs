@@ -99,3 +99,65 @@ fn what_is_not_certain_is_no_case() {
         assert_eq!(asked(request), [], "{request}");
     }
 }
+
+/// The other side of a condition, wherever the condition stands.
+#[test]
+fn an_answer_on_a_condition_is_not_given_on_its_other_side() {
+    let wanted = json!({"ok": true});
+    let sides = |request: &str| -> Vec<(Value, &'static str)> {
+        let cases = cases(request).into_iter();
+        let side = |case: &Value| match case["expect"].get("answer_not") {
+            Some(not) => (*not == wanted).then_some("not"),
+            None => (case["expect"]["answer"] == wanted).then_some("answered"),
+        };
+        cases
+            .map(|case| (case["input"]["body"].clone(), side(&case).unwrap()))
+            .collect()
+    };
+    let over = [
+        (json!({"amount": 11}), "answered"),
+        (json!({"amount": 10}), "not"),
+    ];
+    for request in [
+        r#"Webhook POST /h: respond with {"ok": true} only when amount is over 10, else call https://x.example"#,
+        r#"Webhook POST /de: antworte {"ok": true}, wenn amount größer als 10 ist, sonst schicke eine Mail an a@b.example"#,
+        r#"Webhook POST /de: antworte {"ok": true}, nur wenn amount größer als 10 ist"#,
+    ] {
+        assert_eq!(sides(request), over, "{request}");
+    }
+    let under = [
+        (json!({"amount": 10}), "answered"),
+        (json!({"amount": 11}), "not"),
+    ];
+    for request in [
+        r#"When a webhook POST /a arrives, if amount is over 10 send an email to a@b.example, otherwise answer {"ok": true}"#,
+        r#"Webhook POST /i: answer {"ok": true} unless amount is over 10"#,
+    ] {
+        assert_eq!(sides(request), under, "{request}");
+    }
+    // Of which condition it is the other side nobody can say.
+    let request = r#"When a webhook POST /a arrives, if the customer is one of ours send an email, otherwise answer {"ok": true}"#;
+    assert_eq!(cases(request), Vec::<Value>::new());
+}
+
+#[test]
+fn a_word_in_capitals_that_the_request_explains_stands_for_what_is_sent() {
+    let city = r#"Webhook POST /q: answer {"city": "CITY"} where CITY is the city"#;
+    let wanted = [(json!({"body": {"city": "Ann"}}), json!({"city": "Ann"}))];
+    assert_eq!(asked(city), wanted);
+    let other = r#"Webhook POST /q: answer {"city": "CITY"} where CITY is the place of the customer's last order"#;
+    assert_eq!(asked(other), []);
+}
+
+#[test]
+fn an_answer_that_is_worked_out_is_named() {
+    let said = super::open_answer(
+        "When a webhook POST /t arrives, answer the name in upper case, then stop",
+    );
+    assert_eq!(said.as_deref(), Some("answer the name in upper case"));
+    assert_eq!(super::open_answer("Every day at 8 answer all mails"), None);
+    assert_eq!(
+        super::open_answer("When a webhook POST /t arrives, post it to Slack"),
+        None
+    );
+}

@@ -3,6 +3,7 @@
 
 use super::lexicon::has;
 use super::modify::Modification;
+use agentctl_base::question::Question;
 use agentctl_n8n::EditOp;
 use serde_json::{Map, Value};
 
@@ -53,6 +54,17 @@ pub fn repair(input: &Map<String, Value>) -> Option<Modification> {
         notes,
         ..Modification::default()
     })
+}
+
+/// Whoever is asked what to change about a workflow that is to be repaired is told what failed.
+pub fn tell(input: &Map<String, Value>, questions: &mut [Question]) {
+    let Some(failed) = unmended(input) else {
+        return;
+    };
+    let what_to_change = questions.iter_mut().filter(|q| q.topic == "change");
+    for question in what_to_change {
+        question.text.clone_from(&failed);
+    }
 }
 
 /// What failed, where it is asked to be repaired and no change is known.

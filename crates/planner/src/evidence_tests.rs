@@ -1,4 +1,4 @@
-use super::evidence::{repair, unmended};
+use super::evidence::{repair, tell, unmended};
 use serde_json::{Map, Value, json};
 
 fn input(request: &str, findings: Value) -> Map<String, Value> {
@@ -55,4 +55,13 @@ fn other_requests_and_other_findings_change_nothing() {
         ),
         "{said}"
     );
+    // Who is asked what to change reads it there.
+    let asked = |topic: &str| -> String {
+        let question = json!({"id": topic, "topic": topic, "text": "What?"});
+        let mut questions = vec![serde_json::from_value(question).unwrap()];
+        tell(&open, &mut questions);
+        questions[0].text.clone()
+    };
+    assert_eq!(asked("change"), said);
+    assert_eq!(asked("channel"), "What?");
 }

@@ -32,6 +32,25 @@ pub struct Plan {
     pub unread: Vec<String>,
 }
 
+impl Plan {
+    /// A time of day that the request does not give a timezone is in the user's; None: nothing has to be said of it. Where the user's is
+    /// not known, the note says whose it is.
+    pub fn in_zone_of(&mut self, user: &str) -> Option<String> {
+        let at_a_time = |trigger: &Trigger| match trigger {
+            Trigger::Schedule { rules } => rules.iter().any(ScheduleRule::is_at_a_time),
+            _ => false,
+        };
+        if self.timezone.is_some() || !self.triggers.iter().any(at_a_time) {
+            return None;
+        }
+        if user.is_empty() {
+            return Some("its time of day is in the timezone of the n8n that it runs on: none is named, and none stands in [user] of the settings".to_owned());
+        }
+        self.timezone = Some(user.to_owned());
+        Some(format!("its time of day is in your timezone, {user}"))
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Retry {
@@ -141,6 +160,19 @@ pub enum ScheduleRule {
     Cron {
         expression: String,
     },
+}
+
+impl ScheduleRule {
+    /// It fires at a time of the day, which is another moment in another timezone.
+    fn is_at_a_time(&self) -> bool {
+        matches!(
+            self,
+            ScheduleRule::Days { .. }
+                | ScheduleRule::Weeks { .. }
+                | ScheduleRule::Months { .. }
+                | ScheduleRule::Cron { .. }
+        )
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -672,4 +704,27 @@ pub struct Todo {
 pub struct Refusal {
     pub reason: String,
     pub alternatives: Vec<String>,
+}
+
+#[cfg(test)]
+mod zone_tests {
+    use crate::read::{ReadContext, read};
+
+    #[test]
+    fn a_time_of_day_is_in_the_users_timezone() {
+        let zone = |request: &str, user: &str| {
+            let mut plan = read(request, &ReadContext::default()).plan;
+            let told = plan.in_zone_of(user);
+            (plan.timezone, told.is_some())
+        };
+        let vienna = || Some("Europe/Vienna".to_owned());
+        let daily = "Every day at 9:00 post hello to Slack channel #dev";
+        assert_eq!(zone(daily, "Europe/Vienna"), (vienna(), true));
+        assert_eq!(zone(daily, ""), (None, true));
+        let named = "Every day at 9:00 Europe/Berlin time post hello to Slack channel #dev";
+        let berlin = Some("Europe/Berlin".to_owned());
+        assert_eq!(zone(named, "Europe/Vienna"), (berlin, false));
+        let hourly = "Every hour post hello to Slack channel #dev";
+        assert_eq!(zone(hourly, "Europe/Vienna"), (None, false));
+    }
 }

@@ -202,7 +202,10 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     let known = read::ReadContext {
         answers: by_topic(&own_answers(input)),
     };
-    let reading = read::read(request, &known);
+    let mut reading = read::read(request, &known);
+    reading
+        .notes
+        .extend(reading.plan.in_zone_of(text(input, "timezone")));
     let services = services(&reading.plan);
     let built = compile::compile(&reading.plan, catalog);
     let types: Vec<String> = built
@@ -266,6 +269,7 @@ fn change_wanted(
     } else if let Some(why) = existing.cut_off(&change) {
         return Err(why);
     }
+    evidence::tell(input, &mut change.questions);
     existing.tell(&mut change.questions, &change.language);
     let wished = wished(input, with_change(&existing.workflow, &change), catalog);
     change.questions.extend(wished.questions);
@@ -834,15 +838,17 @@ fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
         }
         return Ok(Move::Call(vec![("rehearse_workflow", asked)]));
     };
+    let findings = result.content.get("findings").and_then(Value::as_array);
+    let findings = findings.cloned().unwrap_or_default();
     if result.status != ToolStatus::Ok {
         let why = result.content.get("error").and_then(Value::as_str);
         let why = why.unwrap_or("the backend did not run it");
-        return Ok(Move::Done(
-            json!({"qa_report": {"executed": false, "not_executed": why}, "findings": [], "edit_scope": []}),
-        ));
+        return Ok(Move::Done(json!({
+            "qa_report": {"executed": false, "not_executed": why},
+            "edit_scope": scope_of(&findings),
+            "findings": findings,
+        })));
     }
-    let findings = result.content.get("findings").and_then(Value::as_array);
-    let findings = findings.cloned().unwrap_or_default();
     Ok(Move::Done(json!({
         "qa_report": {"executed": true, "execution": result.content.get("execution"), "test_status": result.content.get("test_status")},
         "edit_scope": scope_of(&findings),

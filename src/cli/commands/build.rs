@@ -17,7 +17,9 @@ use agentctl_engine::toolset::BackendErrorKind;
 use agentctl_host::files::{read_given_text, read_regular_text};
 use agentctl_n8n::rehearsal::Hosts;
 use agentctl_n8n_tools::backend::{Backend, Stored};
-use agentctl_n8n_tools::tools::{ACCOUNTS, ASKED_CASES, CASES, LET_ACT, TEST_HOSTS, WORKFLOW};
+use agentctl_n8n_tools::tools::{
+    ACCOUNTS, ASKED_ANSWER, ASKED_CASES, CASES, LET_ACT, TEST_HOSTS, WORKFLOW,
+};
 use agentctl_planner::{acceptance, wish};
 use clap::{Args, ValueEnum};
 use serde_json::{Map, json};
@@ -161,6 +163,8 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         let asked = acceptance::cases(&request);
         if !asked.is_empty() {
             input.insert(ASKED_CASES.into(), json!(asked));
+        } else if let Some(open) = acceptance::open_answer(&request) {
+            input.insert(ASKED_ANSWER.into(), json!(open));
         }
     }
     let tz = std::env::var("TZ").ok();

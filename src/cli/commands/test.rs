@@ -241,12 +241,10 @@ fn came_to(case: &Value, nodes: &[&Value]) -> String {
 fn told_case(case: &Value, nodes: &[&Value]) -> String {
     let outcome = line(case, "outcome");
     let passed = case.get("test_status") == Some(&json!("pass"));
+    let because = format!("not told: {}", line(case, "inconclusive_because"));
     let (mark, how) = match (outcome.as_str(), passed) {
         ("passed", true) => (style("✓").green(), "passed"),
-        ("passed", false) => (
-            style("?").yellow(),
-            "not told: the run stopped for a reason outside the workflow",
-        ),
+        ("passed", false) => (style("?").yellow(), because.as_str()),
         ("not_reached", _) => (style("?").yellow(), "not reached"),
         ("inconclusive", _) => (style("?").yellow(), "inconclusive"),
         _ => (style("✗").red(), "failed"),

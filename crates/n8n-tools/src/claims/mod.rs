@@ -3,7 +3,7 @@
 //! field is known here by its name.
 
 use crate::capability as can;
-use crate::tools::NO_CASE_OF;
+use crate::tools::{NO_CASE, NO_CASE_OF, OPEN_BECAUSE};
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_engine::claims::Claim;
 use agentctl_engine::flow::RESOURCE;
@@ -139,7 +139,9 @@ fn settle_report(report: &mut Map<String, Value>, by: &Claim<'_>) -> Vec<String>
 }
 
 /// What the program knows of a run and no agent may put otherwise.
-const OF_THE_RUN: [&str; 13] = [
+const OF_THE_RUN: [&str; 15] = [
+    OPEN_BECAUSE,
+    NO_CASE,
     "cases",
     "copy",
     "egress",
@@ -189,11 +191,12 @@ fn settle_execution(report: &mut Map<String, Value>, by: &Claim<'_>, faults: &mu
         ));
     }
     let seen = run.get("test_status").and_then(Value::as_str);
-    if report.get("test_status").and_then(Value::as_str) == Some("pass")
-        && let Some(seen) = seen.filter(|seen| *seen != "pass")
+    let better = |told: &str, seen: &str| rank(told) > rank(seen);
+    if let (Some(told), Some(seen)) = (report.get("test_status").and_then(Value::as_str), seen)
+        && better(told, seen)
     {
         faults.push(format!(
-            "test_status is \"pass\", but the last run says {seen:?}"
+            "test_status is {told:?}, but the last run says {seen:?}"
         ));
     }
     if claims("executed") {
@@ -202,6 +205,19 @@ fn settle_execution(report: &mut Map<String, Value>, by: &Claim<'_>, faults: &mu
                 report.insert(key.into(), fact.clone());
             }
         }
+        // A test before this one may have been.
+        if seen.is_some_and(|seen| seen != "inconclusive") {
+            report.insert(OPEN_BECAUSE.into(), Value::Null);
+        }
+    }
+}
+
+/// From the worst to the best; no word that is not known is better than one that is.
+fn rank(status: &str) -> u8 {
+    match status {
+        "pass" => 2,
+        "inconclusive" => 1,
+        _ => 0,
     }
 }
 

@@ -220,7 +220,7 @@ fn without_a_validation_only_what_stands_may_be_said_again() {
     assert_eq!(told, Vec::<String>::new());
     assert_eq!(
         patch,
-        json!({"qa_report": {"executed": true, "execution": {"id": "7"}, "ran": ["A"], "simulated": ["B"]}})
+        json!({"qa_report": {"executed": true, "execution": {"id": "7"}, "ran": ["A"], "simulated": ["B"], "inconclusive_because": null}})
     );
     let claim =
         json!({"qa_report": {"executed": true, "execution": {"id": "8"}, "test_status": "pass"}});
@@ -232,4 +232,9 @@ fn without_a_validation_only_what_stands_may_be_said_again() {
             "qa_report: test_status is \"pass\", but the last run says \"fail\"",
         ]
     );
+    // Nor may it be called anything else than what it is.
+    let claim = json!({"qa_report": {"executed": true, "test_status": "inconclusive"}});
+    let (_, told) = settle(&fired, json!({}), claim);
+    let wanted = "qa_report: test_status is \"inconclusive\", but the last run says \"fail\"";
+    assert_eq!(told, [wanted]);
 }

@@ -1,6 +1,7 @@
 //! What only a person may allow.
 
 use super::*;
+use agentctl_n8n::Workflow;
 
 #[tokio::test]
 async fn losses_add_up_over_the_run_and_are_asked() {
@@ -118,6 +119,40 @@ async fn an_active_workflow_is_asked_for_once_in_a_run() {
         _ => None,
     });
     assert_eq!(decision.unwrap(), "approved:guard.publish");
+}
+
+#[tokio::test]
+async fn a_word_for_one_state_does_not_count_for_another() {
+    let policy = Policy::load(POLICY, "policy.yaml", crate::vocabulary::n8n()).unwrap();
+    let (mut b, backend) = Bench::in_memory(policy);
+    let workflow = |value: i64| {
+        let node = json!({"id": "n1", "name": "N", "type": "n8n-nodes-base.noOp", "typeVersion": 1, "position": [0, 0], "parameters": {"v": value}});
+        Workflow::from_value(json!({"name": "Live", "nodes": [node], "connections": {}})).unwrap()
+    };
+    let read = json!({"workflow_id": "live"});
+    backend.put("live", workflow(1), true);
+    b.ok("writer", "get_workflow", read.clone()).await;
+    let question = b
+        .asked("writer", "update_workflow", set("live", "n1", json!(2)))
+        .await;
+    b.answer(&question, json!("approve"));
+    // Somebody saves it meanwhile: what the user saw is not what is there.
+    backend.put("live", workflow(7), true);
+    let stale = b
+        .refused("writer", "update_workflow", set("live", "n1", json!(2)))
+        .await;
+    assert_eq!(stale, guards::STALE);
+    b.ok("writer", "get_workflow", read).await;
+    let again = b
+        .asked("writer", "update_workflow", set("live", "n1", json!(2)))
+        .await;
+    assert_ne!(again.approves, question.approves);
+    b.answer(&again, json!("approve"));
+    b.ok("writer", "update_workflow", set("live", "n1", json!(2)))
+        .await;
+    // What the run itself left is no other state.
+    b.ok("writer", "update_workflow", set("live", "n1", json!(3)))
+        .await;
 }
 
 #[tokio::test]

@@ -194,7 +194,8 @@ async fn a_failed_execution_is_gone_through_again_and_a_case_of_before_with_it()
         .map(|c| &c["name"])
         .collect();
     assert_eq!(names, ["small", "execution 77 again"]);
-    assert_eq!(said["cases"][1]["outcome"], "passed");
+    // What failed is only simulated, so it shows nothing that the run comes to it.
+    assert_eq!(said["cases"][1]["outcome"], "inconclusive");
     assert_eq!(said["cases"][1].get("case"), None);
     assert!(!said.to_string().contains("s3cret"), "{said}");
     assert!(

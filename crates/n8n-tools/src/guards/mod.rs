@@ -9,7 +9,7 @@
 //! | `guard.structure_only` | a call that edits the structure sets no values |
 //! | `guard.turn_scope` | values change only of nodes that the user's message is about, or that are new in the run |
 //! | `guard.wipe` | losing more than half of the nodes of the last state that a person accepted is for the user to allow; so is putting most of them behind a gate that the user's words do not name, or stopping each run at once |
-//! | `guard.publish` | an active workflow is edited only with the user's word, once in a run |
+//! | `guard.publish` | an active workflow is edited only with the user's word, once in a run and again when somebody else changed it |
 //! | `guard.stale` | the workflow is what this run last read |
 //! | `guard.credentials` | credential ids stay as they are |
 //! | `guard.owner` | a workflow that this run did not create, or that somebody else changed since, is deleted only with the user's word |

@@ -216,9 +216,28 @@ pub fn pushed(local: &Workflow, now: Option<&Workflow>) -> Workflow {
     }
     Workflow {
         head,
-        nodes: local.nodes.clone(),
+        nodes: local
+            .nodes
+            .iter()
+            .map(|node| addressed(node, now))
+            .collect(),
         connections: local.connections.clone(),
     }
+}
+
+/// The address that n8n gave a node of the file without one stays: it is known to whoever calls it.
+fn addressed(node: &Node, now: Option<&Workflow>) -> Node {
+    const ADDRESS: &str = "webhookId";
+    let mut node = node.clone();
+    let mut theirs = now.into_iter().flat_map(|now| &now.nodes);
+    let same = |there: &&Node| there.id() == node.id() && there.node_type() == node.node_type();
+    if !node.map().contains_key(ADDRESS)
+        && !node.id().0.is_empty()
+        && let Some(given) = theirs.find(same).and_then(|there| there.map().get(ADDRESS))
+    {
+        node.set(ADDRESS, given.clone());
+    }
+    node
 }
 
 fn node(node: &Node) -> Value {

@@ -193,3 +193,30 @@ fn a_setting_that_the_n8n_wrote_by_itself_is_no_difference() {
         json!({"executionOrder": "v1"})
     );
 }
+
+/// n8n gives a new one to each node that comes without it: a chat's public address would be another one with each push.
+#[test]
+fn a_pushed_file_keeps_the_address_that_n8n_gave() {
+    let now = stored("v1").workflow;
+    let mut own = now.clone();
+    for node in &mut own.nodes {
+        let mut value = json!(node);
+        value.as_object_mut().unwrap().shift_remove("webhookId");
+        *node = serde_json::from_value(value).unwrap();
+    }
+    assert_ne!(own.nodes, now.nodes);
+    assert_eq!(pushed(&own, Some(&now)).nodes, now.nodes);
+    // The file's own address counts, and another node's is none of its own.
+    let mut moved = now.clone();
+    moved.nodes[0].set("webhookId", json!("mine"));
+    assert_eq!(
+        pushed(&moved, Some(&now)).nodes[0].map()["webhookId"],
+        "mine"
+    );
+    own.nodes[0].set("id", json!("new"));
+    assert!(
+        !pushed(&own, Some(&now)).nodes[0]
+            .map()
+            .contains_key("webhookId")
+    );
+}

@@ -92,7 +92,7 @@ impl N8n {
             reserved.push(reserve(decision, &before, "delete", exact));
         }
         reserved.push(reserve(owner, &before, "delete", exact));
-        reserved.push(self.publish_reserve(&before));
+        reserved.push(self.publish_reserve(cx, &before));
         let expect = MutationExpectation {
             resource: Some(resource(&before.id)),
             before: Some(before.graph_hash.clone()),

@@ -1,6 +1,7 @@
 //! `list_workflows`: what there is, and how well each fits what is wanted.
 
 use super::content::bad_cursor;
+use super::memory::{N8nMemory, memory};
 use super::n8n::N8n;
 use crate::arguments::{arguments, cursor, text, wanted};
 use crate::backend::{BackendErrorKind, ListQuery, Listed, list_all};
@@ -15,6 +16,9 @@ use serde_json::{Map, Value, json};
 /// So many workflows are read whole to see how well they fit; where it is asked, the others are counted and not listed: each list stays
 /// in the run's journal.
 const MOST_READ: usize = 40;
+
+/// The key of a workflow that the run's request names as the one to change.
+const NAMED: &str = "named";
 
 arguments! {
     ListWorkflows {
@@ -36,13 +40,13 @@ pub(super) fn tool() -> Tool<N8n> {
 }
 
 impl Read for On<N8n, ListWorkflows> {
-    fn run<'a>(&'a self, _: &'a mut Cx<'_>) -> BoxFuture<'a, Answer> {
-        Box::pin(self.on.list_workflows(&self.args))
+    fn run<'a>(&'a self, cx: &'a mut Cx<'_>) -> BoxFuture<'a, Answer> {
+        Box::pin(self.on.list_workflows(&self.args, memory(cx.guards)))
     }
 }
 
 impl N8n {
-    async fn list_workflows(&self, list: &ListWorkflows) -> Answer {
+    async fn list_workflows(&self, list: &ListWorkflows, memory: &N8nMemory) -> Answer {
         let listing = list_all(self.backend(), &ListQuery::default()).await?;
         let words: Vec<String> = list
             .query
@@ -66,13 +70,17 @@ impl N8n {
         {
             // Each one that is scored is read whole; of many only those that look like it are.
             matching.sort_by_cached_key(|w| {
-                std::cmp::Reverse(listed_score(wanted, &w.name, &w.node_types))
+                let score = listed_score(wanted, &w.name, &w.node_types);
+                std::cmp::Reverse((memory.names(&w.name), score))
             });
             left_out = matching.len() - MOST_READ;
             matching.truncate(MOST_READ);
         }
         for found in matching {
             let mut entry = json!(found);
+            if let Some(entry) = entry.as_object_mut().filter(|_| memory.names(&found.name)) {
+                entry.insert(NAMED.into(), json!(true));
+            }
             if let Some(wanted) = &list.wanted {
                 // One that vanished or broke since it was listed simply does not fit.
                 let fit = match self.backend.get(&found.id).await {
@@ -88,8 +96,8 @@ impl N8n {
             workflows.push(entry);
         }
         if list.wanted.is_some() {
-            workflows
-                .sort_by_key(|w| std::cmp::Reverse(w.get("fit_score").and_then(Value::as_u64)));
+            let fit = |w: &Value| w.get("fit_score").and_then(Value::as_u64);
+            workflows.sort_by_key(|w| std::cmp::Reverse((w.get(NAMED).is_some(), fit(w))));
         }
         let page = match page(workflows, list.cursor.as_deref()) {
             Ok(page) => page,

@@ -1,6 +1,8 @@
 //! What the guards have to know of a run besides what the engine remembers of any run: the user's own words about nodes, hosts and
 //! accounts, what was created under which name, the last checks, and where losses are counted from.
 
+use super::named::names;
+use super::uncovered::asked_for;
 use crate::guards::{self, Outline};
 use agentctl_base::decision::Decision;
 use agentctl_base::model::{ToolCall, ToolResult, ToolStatus};
@@ -39,6 +41,8 @@ pub const CASES: &str = "cases";
 pub const REQUIREMENTS: &str = "requirements";
 /// The key of a run's input that holds what the request itself says must come out of what, as cases; read by the program, before anybody writes one.
 pub const ASKED_CASES: &str = "asked_cases";
+/// The key of a run's input that names an answer which the request wants worked out, where no case of it could be read.
+pub const ASKED_ANSWER: &str = "asked_answer";
 
 /// Snapshots kept in memory: a run has one or two that matter for each workflow.
 const MOST_KEPT: usize = 16;
@@ -62,6 +66,11 @@ pub struct N8nMemory {
     test_hosts: BTreeSet<String>,
     /// What the workflow to change had to do before.
     cases: Vec<Case>,
+    request: String,
+    /// By a workflow's id the state that the run found, and the one that it made of it.
+    left: BTreeMap<String, (String, String)>,
+    /// What the request itself says must come out of what, in words.
+    said: Option<String>,
     /// What must come out by the request: as the program reads it, then as the requirements have it.
     asked: Vec<Value>,
     /// Credential type → name of the account, as the user said when the run began.
@@ -107,6 +116,10 @@ impl Memory for N8nMemory {
                     .filter_map(|case| Case::deserialize(case).ok())
                     .collect();
                 self.asked = listed(input, ASKED_CASES).cloned().unwrap_or_default();
+                let open = input.get(ASKED_ANSWER).and_then(Value::as_str);
+                let request = input.get("request").and_then(Value::as_str);
+                self.request = request.unwrap_or_default().to_owned();
+                self.said = asked_for(&self.asked, open);
                 self.accounts = named(ACCOUNTS)
                     .iter()
                     .filter_map(|pair| pair.split_once('='))
@@ -131,6 +144,10 @@ impl Memory for N8nMemory {
                     return;
                 };
                 let id = &change.resource.id;
+                if let (Some(before), Some(after)) = (&change.before, &change.after) {
+                    let found = self.found_as(id, before).to_owned();
+                    self.left.insert(id.clone(), (found, after.clone()));
+                }
                 if change.before.is_none() && change.after.is_some() {
                     let named = intent.as_ref().and_then(|(call, _)| {
                         let args = agentctl_base::strict_json::object(&call.arguments).ok()?;
@@ -213,6 +230,23 @@ impl N8nMemory {
         let before = before.filter(|case| !asked.contains(&Some(case.name.clone())));
         let before = before.map(|case| json!(case));
         self.asked.iter().cloned().chain(before).collect()
+    }
+
+    /// The state of a workflow that somebody else left, of which this run has made the one of this hash.
+    pub fn found_as<'a>(&'a self, id: &str, hash: &'a str) -> &'a str {
+        match self.left.get(id) {
+            Some((found, left)) if left == hash => found,
+            _ => hash,
+        }
+    }
+
+    /// Whether the run's request names the workflow of this name as one to change.
+    pub fn names(&self, workflow: &str) -> bool {
+        names(&self.request, workflow)
+    }
+
+    pub fn said(&self) -> Option<&str> {
+        self.said.as_deref()
     }
 
     pub fn cases(&self) -> &[Case] {

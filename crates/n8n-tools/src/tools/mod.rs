@@ -29,6 +29,7 @@ mod list_versions;
 mod list_workflows;
 mod memory;
 mod n8n;
+mod named;
 mod new_workflow;
 mod note_todo;
 mod perform;
@@ -47,6 +48,7 @@ mod search_templates;
 mod settle;
 mod show_workflow;
 mod shown;
+mod superseded;
 mod trigger_workflow;
 mod uncovered;
 mod update_node_parameters;
@@ -57,14 +59,14 @@ mod validate_workflow;
 pub use activate_workflow::Published;
 pub use glance::glance_at;
 pub use memory::{
-    ACCOUNTS, ASKED_CASES, CASES, LET_ACT, N8nMemory, REQUIREMENTS, TEST_HOSTS, Validation,
-    WORKFLOW, memory,
+    ACCOUNTS, ASKED_ANSWER, ASKED_CASES, CASES, LET_ACT, N8nMemory, REQUIREMENTS, TEST_HOSTS,
+    Validation, WORKFLOW, memory,
 };
 pub use n8n::N8n;
 pub use push::Push;
 pub use rehearse_workflow::Tried;
 pub use settle::{Settlement, judge};
-pub(crate) use uncovered::NO_CASE_OF;
+pub(crate) use uncovered::{NO_CASE, NO_CASE_OF, OPEN_BECAUSE};
 
 use crate::guards;
 use crate::noted::REHEARSAL_SIGN;

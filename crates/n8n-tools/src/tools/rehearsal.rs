@@ -3,14 +3,16 @@
 
 use super::content::head;
 use super::n8n::N8n;
+use super::superseded::Touched;
+use super::uncovered::OPEN_BECAUSE;
 use crate::backend::{
     BackendError, BackendErrorKind, ListQuery, Listed, Stored, TriggerCall, Triggered, list_all,
 };
 use crate::noted::Rehearsing;
 use agentctl_engine::toolset::{Answer, Fault, Outcome, backend_failure, error_content};
 use agentctl_n8n::rehearsal::{
-    COPY, Case, Item, Part, Rehearsal, Seen, Trace, Verdict, evidence, is_copy, judge, judge_case,
-    sent, without_headers,
+    COPY, Case, Item, Part, Rehearsal, Seen, Trace, Tried, Verdict, comes_through, evidence,
+    is_copy, judge, judge_case, not_loaded, sent, without_headers,
 };
 use agentctl_n8n::{Finding, Workflow, WorkflowId, trigger_points};
 use indexmap::IndexMap;
@@ -26,14 +28,24 @@ pub(super) struct Test {
     pub payload: Item,
     /// What must come out of it.
     pub case: Option<Case>,
-    /// What starts it is what an earlier execution was given: somebody's own data.
-    pub is_recorded: bool,
+    /// What starts it is what an earlier execution was given, somebody's own data; and these nodes failed then.
+    pub recorded: Option<Vec<String>>,
+    /// The case is one of before, in a run that did this to the workflow.
+    pub of_before: Option<Touched>,
     /// It is for what the tests before it did not come to.
     pub only_if_missing: bool,
     /// Try the workflow itself before a copy is made.
     pub as_it_is: bool,
     pub checked: Vec<Finding>,
     pub notes: Vec<String>,
+}
+
+impl Test {
+    /// A case says what the trigger hands on; else it is made from what the workflow reads, or as it was.
+    fn is_given(&self) -> bool {
+        let case = self.case.as_ref().filter(|_| self.recorded.is_none());
+        case.is_some_and(|case| !case.input.is_empty())
+    }
 }
 
 impl N8n {
@@ -148,6 +160,9 @@ impl N8n {
             if let Value::Object(map) = &mut failure {
                 map.insert("executed".into(), Value::Bool(false));
                 map.insert("nodes".into(), json!(test.rehearsal.parts));
+                if error.kind == BackendErrorKind::Rejected {
+                    map.insert("findings".into(), json!([not_loaded(&error.to_string())]));
+                }
             }
             return Ok(Outcome::Failed(failure));
         }
@@ -188,7 +203,7 @@ impl N8n {
         let payload = Value::Object(test.payload.clone());
         content.insert(
             "payload".into(),
-            match test.is_recorded {
+            match test.recorded.is_some() {
                 true => sample(&payload),
                 false => payload,
             },
@@ -218,7 +233,13 @@ impl N8n {
             trace.status.clone_from(&execution.status);
         }
         let sent = sent(&test.rehearsal.shadows, &mut trace);
-        let mut verdict = judge(&test.at.workflow, &test.rehearsal, &trace, &test.checked);
+        let tried = Tried {
+            rehearsal: &test.rehearsal,
+            sent: &sent,
+            is_given: test.is_given(),
+        };
+        let mut verdict = judge(&test.at.workflow, tried, &trace, &test.checked);
+        let mut is_superseded = false;
         let judged = test.case.as_ref().map(|case| {
             let seen = Seen {
                 trace: &trace,
@@ -228,7 +249,13 @@ impl N8n {
                 has_failed: verdict.test_status == "fail",
                 stopped: verdict.stopped(),
             };
-            let judged = judge_case(&case.expect, &test.at.workflow, &test.rehearsal, seen);
+            let mut judged = judge_case(&case.expect, &test.at.workflow, &test.rehearsal, seen);
+            if let Some(failed) = &test.recorded {
+                comes_through(&mut judged, failed, &test.rehearsal, &verdict, &trace);
+            }
+            if let (Some(touched), false) = (&test.of_before, seen.has_failed) {
+                is_superseded = touched.takes_over(&mut judged, &trace);
+            }
             verdict.with_case(&test.at.workflow, &case.name, &judged);
             judged
         });
@@ -237,6 +264,9 @@ impl N8n {
             content.insert("answer".into(), sample(answer));
         }
         content.insert("test_status".into(), json!(verdict.test_status));
+        if let Some(because) = verdict.because() {
+            content.insert(OPEN_BECAUSE.into(), because.into());
+        }
         let nodes = told_nodes(&verdict, &trace, &sent);
         let came_to = came_to(&test.rehearsal, &nodes);
         if let (Some(case), Some(judged)) = (&test.case, judged) {
@@ -244,8 +274,11 @@ impl N8n {
                 "test_status": verdict.test_status});
             if let Value::Object(told) = &mut told {
                 told.extend(came_to.clone());
+                if let Some(because) = verdict.because() {
+                    told.insert(OPEN_BECAUSE.into(), because.into());
+                }
                 // Kept, so that later changes are held to it too.
-                if !test.is_recorded {
+                if test.recorded.is_none() && !is_superseded {
                     told.insert("case".into(), json!(case));
                 }
             }
@@ -326,7 +359,7 @@ impl N8n {
             && let Ok(stored) = self.backend.get(&WorkflowId(of.clone())).await
         {
             let checked = self.findings(&stored.workflow);
-            let found = evidence(&stored.workflow, &trace, &checked, None);
+            let found = evidence(&stored.workflow, &trace, &checked);
             content.insert("workflow".into(), Value::Object(head(&stored)));
             content.insert("findings".into(), json!(found));
         }
@@ -398,8 +431,13 @@ fn told_nodes(verdict: &Verdict, trace: &Trace, sent: &IndexMap<String, Vec<Valu
 /// What came through so far did not come to some node.
 fn leaves_something_out(told: &Map<String, Value>) -> bool {
     let missed = told.get("not_reached").and_then(Value::as_array);
-    told.get("test_status") == Some(&json!("pass"))
-        && missed.is_some_and(|missed| !missed.is_empty())
+    let status = told.get("test_status").and_then(Value::as_str);
+    // What an earlier execution says nothing of may be told by another branch.
+    let goes_on = match status {
+        Some("inconclusive") => told.contains_key("cases"),
+        status => status == Some("pass"),
+    };
+    goes_on && missed.is_some_and(|missed| !missed.is_empty())
 }
 
 /// What several runs showed: findings, nodes and cases of each, and what none of them reached. Of the rest what the worst one says, of

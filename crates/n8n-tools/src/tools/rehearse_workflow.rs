@@ -4,7 +4,7 @@
 use super::memory::memory;
 use super::n8n::{N8n, mark, reserve, resource};
 use super::rehearsal::Test;
-use super::uncovered::with_uncovered;
+use super::uncovered::{with_no_case, with_uncovered};
 use crate::arguments::{arguments, object, text, workflow_id};
 use crate::backend::{BackendErrorKind, Stored};
 use crate::capability as can;
@@ -58,6 +58,8 @@ struct Wanted {
     case: Option<Case>,
     /// The trigger's item; empty: made from what the workflow reads.
     payload: Map<String, Value>,
+    /// The case is one that the workflow had before.
+    is_of_before: bool,
     /// What an earlier execution was given and saw.
     replay: Option<Replay>,
     /// Which branch each condition takes of what is made.
@@ -75,11 +77,14 @@ fn wanted(
     replay: Option<Replay>,
 ) -> Vec<Wanted> {
     let by_cases = !test.cases.is_empty() || !before.is_empty();
-    let mut all: Vec<Wanted> = (test.cases.iter())
-        .chain(before.iter().copied())
-        .map(|case| Wanted {
+    let given = test.cases.iter().map(|case| (case, false));
+    let before = before.iter().map(|case| (*case, true));
+    let mut all: Vec<Wanted> = given
+        .chain(before)
+        .map(|(case, is_of_before)| Wanted {
             case: Some(case.clone()),
             payload: case.input.clone(),
+            is_of_before,
             ..Wanted::default()
         })
         .collect();
@@ -122,6 +127,7 @@ fn case() -> Value {
         json!({
             "status": {"type": "integer"},
             "answer": {"description": "of a webhook; objects may have more fields than are expected"},
+            "answer_not": {"description": "what must not be answered"},
             "nodes": {"type": "object", "additionalProperties": node},
         }),
         &[],
@@ -178,6 +184,8 @@ struct Rehearse {
     tests: Vec<Test>,
     /// The nodes that this run changed in a workflow of before.
     changed: Vec<String>,
+    /// What the request says must come out, in words.
+    asked: Option<String>,
     mark: ResourceMark,
 }
 
@@ -193,6 +201,7 @@ impl Act for Rehearse {
         Box::pin(async {
             let tried = self.n8n.try_all(&mut self.tests).await;
             let tried = tried.map(|outcome| with_uncovered(&self.changed, outcome));
+            let tried = tried.map(|outcome| with_no_case(self.asked.as_deref(), outcome));
             (tried, None)
         })
     }
@@ -270,6 +279,7 @@ impl N8n {
             Err(outcome) => return Ok(Err(outcome)),
         };
         let changed = self.changed_here(cx, &at)?;
+        let touched = self.touched_here(cx, &at)?;
         let mut notes = Vec::new();
         let credentials = match self.backend.can().credentials {
             true => credential_ids(&*self.backend, &mut notes).await,
@@ -349,7 +359,8 @@ impl N8n {
             as_it_is: as_it_is(&rehearsal),
             rehearsal,
             payload,
-            is_recorded: wanted.replay.is_some(),
+            of_before: wanted.is_of_before.then(|| touched.clone()),
+            recorded: wanted.replay.as_ref().map(Replay::failed),
             only_if_missing: wanted.only_if_missing,
             case: wanted.case,
             checked: checked.clone(),
@@ -360,6 +371,7 @@ impl N8n {
                 n8n: Arc::clone(self),
                 tests: tests.collect(),
                 changed,
+                asked: memory(cx.guards).said().map(str::to_owned),
                 mark: mark(&at),
             }),
             reserved,
@@ -378,7 +390,7 @@ impl N8n {
         (kept, replay): (&[Case], Option<Replay>),
         notes: &mut Vec<String>,
     ) -> Result<Vec<(Rehearsal, Item, Wanted)>, String> {
-        // What a workflow of before had to do it still has to do.
+        // What a workflow of before had to do it still has to do, where the run does not change just that.
         let other = |case: &&Case| test.cases.iter().all(|given| given.name != case.name);
         let (before, gone): (Vec<&Case>, Vec<&Case>) =
             (kept.iter().filter(other)).partition(|case| case.wrong(workflow).is_empty());

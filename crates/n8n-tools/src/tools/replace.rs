@@ -2,6 +2,7 @@
 
 use super::base::Acceptance;
 use super::content::head;
+use super::memory::memory;
 use super::n8n::resource;
 use super::n8n::{N8n, mark, reserve};
 use super::perform::Was;
@@ -218,7 +219,7 @@ impl N8n {
             reserved.push(reserve);
             judged.counted
         });
-        reserved.push(self.publish_reserve(&before));
+        reserved.push(self.publish_reserve(cx, &before));
         let meant = graph_hash(&after);
         let noted = Noted {
             counted,
@@ -249,15 +250,17 @@ impl N8n {
         }))
     }
 
-    /// Bound to the workflow, not to the call: the user is asked once in a run.
-    pub(super) fn publish_reserve(&self, before: &Stored) -> Reserved {
+    /// Bound to the workflow and to what somebody else left of it, not to the call: the user is asked once in a run, and again when
+    /// somebody changes it meanwhile.
+    pub(super) fn publish_reserve(&self, cx: &Cx<'_>, before: &Stored) -> Reserved {
         let name = before.workflow.name();
+        let found = memory(cx.guards).found_as(&before.id.0, &before.graph_hash);
         Reserved {
             // Where nothing is published by the write itself, `--yes` may go on.
             recommended: (!self.backend.can().activate).then(|| json!("approve")),
             ..Reserved::new(guards::publish(before.active, false, name), || {
                 let what = format!("change the active workflow {name:?}");
-                (what, json!({"workflow": before.id}))
+                (what, json!({"workflow": before.id, "found": found}))
             })
         }
     }

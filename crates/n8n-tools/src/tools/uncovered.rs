@@ -1,4 +1,5 @@
-//! Of a change: the nodes that it added or changed to which no case came, so that nothing was compared of what it does.
+//! What no case says anything of: of a change the nodes that it added or changed, and of a request what must come out, where no case
+//! was tried. Nothing was compared of it then.
 
 use super::n8n::N8n;
 use crate::backend::Stored;
@@ -9,6 +10,10 @@ use serde_json::{Map, Value, json};
 
 /// The key of a test's result, and of the report on it.
 pub const NO_CASE_OF: &str = "no_case_of";
+/// The same: what the request says must come out of what, where no case was tried; in words.
+pub const NO_CASE: &str = "no_case";
+/// The same: why the test is inconclusive, in words.
+pub const OPEN_BECAUSE: &str = "inconclusive_because";
 
 impl N8n {
     /// What this run added to a workflow of before, or changed in it; of one that it made nothing.
@@ -53,6 +58,39 @@ pub(super) fn with_uncovered(changed: &[String], outcome: Outcome) -> Outcome {
     Outcome::Ok(Value::Object(told))
 }
 
+/// A test that tried no case of a request that says what must come out is inconclusive at best. `asked`: that, in words.
+pub(super) fn with_no_case(asked: Option<&str>, outcome: Outcome) -> Outcome {
+    let (Some(asked), Outcome::Ok(Value::Object(mut told))) = (asked, outcome.clone()) else {
+        return outcome;
+    };
+    let tried = told.get("cases").and_then(Value::as_array);
+    if tried.is_some_and(|cases| !cases.is_empty()) {
+        return outcome;
+    }
+    told.insert(NO_CASE.into(), asked.into());
+    if told.get("test_status") == Some(&json!("pass")) {
+        told.insert("test_status".into(), json!("inconclusive"));
+        let because = "what ran came through, but nothing of what the request says was compared";
+        told.insert(OPEN_BECAUSE.into(), because.into());
+    }
+    Outcome::Ok(Value::Object(told))
+}
+
+/// What the request says must come out of what, in words; None: it says nothing of it that the program reads. `cases`: those that it
+/// read; `open`: an answer that the request names, and of which no case could be made.
+pub(super) fn asked_for(cases: &[Value], open: Option<&str>) -> Option<String> {
+    let told = cases.iter().filter_map(|case| {
+        let name = case.get("name")?.as_str()?;
+        let answer = case.pointer("/expect/answer")?;
+        Some(format!("{name}: {answer}"))
+    });
+    let told: Vec<String> = told.collect();
+    match told.is_empty() {
+        true => open.map(str::to_owned),
+        false => Some(told.join("; ")),
+    }
+}
+
 fn came(told: &Map<String, Value>, node: &str) -> bool {
     let cases = told.get("cases").and_then(Value::as_array);
     let names = |case: &Value, key: &str| {
@@ -83,6 +121,34 @@ mod uncovered_tests {
         moved["position"] = json!([9, 9]);
         let after = workflow(json!([moved, node("B", 2), node("New", 1), off]));
         assert_eq!(changed(&before, &after), ["New", "B"]);
+    }
+
+    #[test]
+    fn a_test_that_tried_no_case_of_a_request_that_has_some_does_not_pass() {
+        let cases = [json!({"name": "amount 5", "input": {}, "expect": {"answer": {"total": 10}}})];
+        let asked = asked_for(&cases, None);
+        assert_eq!(asked.as_deref(), Some("amount 5: {\"total\":10}"));
+        let of = |asked: Option<&str>, told: Value| match with_no_case(asked, Outcome::Ok(told)) {
+            Outcome::Ok(told) => [told["test_status"].clone(), told["no_case"].clone()],
+            _ => panic!("a test that was made stays one"),
+        };
+        let plain = json!({"test_status": "pass"});
+        let none = of(asked.as_deref(), plain.clone());
+        assert_eq!(
+            none,
+            [json!("inconclusive"), json!("amount 5: {\"total\":10}")]
+        );
+        let tried = json!({"test_status": "pass", "cases": [{"name": "five"}]});
+        assert_eq!(of(asked.as_deref(), tried), [json!("pass"), Value::Null]);
+        // A failure stays one, and a request that says nothing of it is told nothing.
+        let failed = of(asked.as_deref(), json!({"test_status": "fail"}));
+        assert_eq!(failed[0], "fail");
+        assert_eq!(of(None, plain), [json!("pass"), Value::Null]);
+        // An answer that is worked out is asked for too.
+        assert_eq!(
+            asked_for(&[], Some("the name in upper case")).as_deref(),
+            Some("the name in upper case")
+        );
     }
 
     #[test]

@@ -37,6 +37,9 @@ pub struct Expect {
     /// The body of the webhook's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Value>,
+    /// What the body of the webhook's answer must not be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_not: Option<Value>,
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub nodes: IndexMap<String, AtNode>,
 }
@@ -79,7 +82,8 @@ impl AtNode {
 impl Expect {
     fn is_empty(&self) -> bool {
         let nothing = |node: &AtNode| *node == AtNode::default();
-        self.status.is_none() && self.answer.is_none() && self.nodes.values().all(nothing)
+        let answer = self.answer.is_none() && self.answer_not.is_none();
+        self.status.is_none() && answer && self.nodes.values().all(nothing)
     }
 }
 
@@ -92,6 +96,9 @@ impl Case {
         }
         if self.expect.answer.as_ref().is_some_and(says_nothing) {
             wrong.push("`answer: {}` fits every object; say what is in it".to_owned());
+        }
+        if self.expect.answer_not.as_ref().is_some_and(says_nothing) {
+            wrong.push("`answer_not: {}` fits every object; say what is in it".to_owned());
         }
         for (name, at) in &self.expect.nodes {
             let lists = [("sent", &at.sent), ("items", &at.items)];
@@ -214,6 +221,31 @@ pub struct CaseVerdict {
     pub checks: Vec<Check>,
 }
 
+impl CaseVerdict {
+    /// Something that came of the run was compared, beyond whether it came to a node.
+    pub(super) fn compares(&self) -> bool {
+        self.checks.iter().any(|check| check.seen.is_some())
+    }
+
+    /// What was expected and did not come says nothing of the workflow, because of this.
+    pub fn say_nothing(&mut self, because: &str) {
+        let open = |check: &&mut Check| {
+            matches!(check.outcome, CaseOutcome::Failed | CaseOutcome::NotReached)
+        };
+        self.checks
+            .iter_mut()
+            .filter(open)
+            .for_each(|check| check.say_nothing(because));
+        let worst = self.checks.iter().map(|check| check.outcome).max();
+        self.outcome = worst.unwrap_or(self.outcome);
+    }
+
+    pub(super) fn add(&mut self, check: Check) {
+        self.outcome = self.outcome.max(check.outcome);
+        self.checks.push(check);
+    }
+}
+
 /// What a run showed to who called it and at its nodes.
 #[derive(Debug, Clone, Copy)]
 pub struct Seen<'a> {
@@ -255,6 +287,13 @@ pub fn judge_case(
         let rests = made_up.answer(workflow, seen.trace);
         let check = Check::new("answer", why).seeing(seen.answer);
         checks.push(check.resting_on(rests, rehearsal));
+    }
+    if let Some(not) = &expect.answer_not {
+        let same = |seen: &Value| differs(not, seen).is_none();
+        let why = (seen.answer.is_some_and(same)).then(|| format!("{} was answered", told(not)));
+        let rests = made_up.answer(workflow, seen.trace);
+        let check = Check::new("another answer", why).seeing(seen.answer);
+        checks.push(check.missing("it was not answered", rests, rehearsal, seen));
     }
     for (name, at) in &expect.nodes {
         at_node(name, at, (rehearsal, &made_up), seen, &mut checks);

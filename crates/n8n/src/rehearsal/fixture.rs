@@ -5,9 +5,10 @@
     reason = "for tests only"
 )]
 
-use super::{Part, Rehearsal, Wishes, rehearse};
+use super::{Part, Rehearsal, Trace, Tried, Verdict, Wishes, judge, rehearse};
 use crate::catalog::Catalog;
-use crate::{Node, Workflow};
+use crate::{Finding, Node, Workflow};
+use indexmap::IndexMap;
 use serde_json::{Value, json};
 
 pub fn node(name: &str, kind: &str, version: f64, parameters: Value) -> Value {
@@ -67,6 +68,16 @@ pub fn tried(workflow: &Workflow) -> Rehearsal {
         },
     )
     .unwrap()
+}
+
+/// A run of a test in which simulated nodes would have sent nothing that is known.
+pub fn seen(workflow: &Workflow, trace: &Trace, checked: &[Finding]) -> Verdict {
+    let tried = Tried {
+        rehearsal: &tried(workflow),
+        sent: &IndexMap::new(),
+        is_given: false,
+    };
+    judge(workflow, tried, trace, checked)
 }
 
 pub fn part<'r>(rehearsal: &'r Rehearsal, name: &str) -> &'r Part {

@@ -1,7 +1,8 @@
 //! What an earlier execution was given, so that a repair is tried on just that: the trigger's items, and what services answered as far
 //! as they did. Data from outside; it stays in the n8n that it came from.
 
-use super::{AtNode, Case, Expect, Item, Trace};
+use super::case::{CaseOutcome, CaseVerdict, Check};
+use super::{AtNode, Case, Expect, Item, Rehearsal, Trace, Verdict};
 use crate::Workflow;
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -91,9 +92,47 @@ impl Replay {
         })
     }
 
+    /// The nodes that failed then and are still there.
+    pub fn failed(&self) -> Vec<String> {
+        self.case.expect.nodes.keys().cloned().collect()
+    }
+
     /// The items, where the trigger gave another number of them than the one that can be sent.
     pub fn several(&self) -> Option<Vec<Item>> {
         (self.items.len() != 1).then(|| self.items.clone())
+    }
+}
+
+/// What the nodes that failed then do now. That the run comes to one of them shows nothing yet: it has to come through with all that
+/// it reads, and of one that is only simulated nobody can tell.
+pub fn comes_through(
+    judged: &mut CaseVerdict,
+    failed: &[String],
+    rehearsal: &Rehearsal,
+    verdict: &Verdict,
+    trace: &Trace,
+) {
+    for name in failed.iter().filter(|name| trace.ran(name)) {
+        let is_simulated = rehearsal.simulated().any(|part| part.node == *name);
+        let misses = verdict.misses_value(name);
+        let (outcome, why) = match (is_simulated, misses) {
+            (false, false) => (CaseOutcome::Passed, ""),
+            (false, true) => (CaseOutcome::Failed, "a value that it reads is not there"),
+            (true, true) => (
+                CaseOutcome::Inconclusive,
+                "a value that it reads is not there, and it is only simulated",
+            ),
+            (true, false) => (
+                CaseOutcome::Inconclusive,
+                "it is only simulated, so nobody can tell whether it comes through now",
+            ),
+        };
+        judged.add(Check {
+            what: format!("{name}: comes through"),
+            outcome,
+            why: why.to_owned(),
+            seen: None,
+        });
     }
 }
 

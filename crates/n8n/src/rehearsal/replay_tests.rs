@@ -1,5 +1,5 @@
-use super::super::fixture::{chain, execution, node, run, set, slack};
-use super::super::{Part, Wishes, rehearse};
+use super::super::fixture::{chain, execution, node, run, set, slack, tried};
+use super::super::{Part, Seen, Tried, Wishes, judge, judge_case, rehearse};
 use super::*;
 use crate::catalog::Catalog;
 use serde_json::json;
@@ -111,4 +111,65 @@ fn what_cannot_be_gone_through_again_is_told() {
     );
     let other = chain(vec![set("Shape", "who", "x")]);
     assert!(of(&other, "w1").starts_with("the execution 77 did not start at a trigger"));
+}
+
+/// Daily → Shape → Tell sales, of which `failed` failed then; with what the case of the replay comes to now.
+fn again(shape: &str, failed: &str, item: Value) -> (&'static str, CaseVerdict) {
+    let workflow = chain(vec![
+        node("Daily", "n8n-nodes-base.manualTrigger", 1.0, json!({})),
+        set("Shape", "who", shape),
+        slack(),
+    ]);
+    let item = json!([item]);
+    let runs = vec![
+        run("Daily", None, item.clone(), Value::Null),
+        run("Shape", Some("Daily"), item.clone(), Value::Null),
+        run("Tell sales", Some("Shape"), item, Value::Null),
+    ];
+    let trace = Trace::read(&execution("success", runs));
+    let rehearsal = tried(&workflow);
+    let sent = IndexMap::new();
+    let tried = Tried {
+        rehearsal: &rehearsal,
+        sent: &sent,
+        is_given: false,
+    };
+    let mut verdict = judge(&workflow, tried, &trace, &[]);
+    let expect = json!({"nodes": {failed: {"reached": true}}});
+    let expect: Expect = serde_json::from_value(expect).unwrap();
+    let seen = Seen {
+        trace: &trace,
+        status: None,
+        answer: None,
+        sent: &sent,
+        has_failed: verdict.test_status == "fail",
+        stopped: verdict.stopped(),
+    };
+    let mut judged = judge_case(&expect, &workflow, &rehearsal, seen);
+    comes_through(
+        &mut judged,
+        &[failed.to_owned()],
+        &rehearsal,
+        &verdict,
+        &trace,
+    );
+    verdict.with_case(&workflow, "again", &judged);
+    (verdict.test_status, judged)
+}
+
+#[test]
+fn a_node_that_failed_comes_through_with_what_it_reads_or_is_not_repaired() {
+    let item = || json!({"name": "Ann", "body": {"customer": {"name": "Ann"}}});
+    let (status, judged) = again("={{ $json.name }}", "Shape", item());
+    assert_eq!((status, judged.outcome), ("pass", CaseOutcome::Passed));
+    // n8n makes nothing of what fails within an expression.
+    let (status, judged) = again("={{ $json.nobody.trim() }}", "Shape", item());
+    assert_eq!((status, judged.outcome), ("fail", CaseOutcome::Failed));
+    let (status, judged) = again("={{ $json.name }}", "Tell sales", item());
+    assert_eq!(
+        (status, judged.outcome),
+        ("inconclusive", CaseOutcome::Inconclusive)
+    );
+    let why = &judged.checks[1].why;
+    assert!(why.contains("only simulated"), "{why}");
 }

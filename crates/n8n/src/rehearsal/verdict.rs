@@ -4,22 +4,22 @@
 use super::case::{CaseOutcome, CaseVerdict};
 use super::faults::{self, Kind};
 use super::made_up::MadeUp;
-use super::reads::{Read, each_text, is_code, named_reads, own_reads};
-use super::sample::{Path, Step};
+use super::missing::{self, Grounds};
 use super::trace::{Fault, Trace};
 use super::{NodePart, Part, Rehearsal};
-use crate::edit::references::references;
-use crate::finding::{Confidence, Fix};
 use crate::workflow::short_type;
-use crate::{EditOp, Finding, Node, Severity, Workflow};
+use crate::{Finding, Node, Severity, Workflow};
+use indexmap::IndexMap;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
 pub const RUN_ERROR: &str = "run/error";
 pub const RUN_OUTSIDE: &str = "run/outside";
 pub const RUN_VALUE: &str = "run/missing-value";
+pub const RUN_NOT_LOADED: &str = "run/not-loaded";
+pub const RUN_NOT_GIVEN: &str = "run/not-given";
 pub const RUN_EMPTY: &str = "run/no-items";
 pub const RUN_UNFINISHED: &str = "run/unfinished";
 pub const RUN_CASE: &str = "run/case";
@@ -44,21 +44,31 @@ pub struct NodeVerdict {
 /// What the run came to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verdict {
-    /// `pass`: what ran came through; `fail`; or `inconclusive`: it stopped for a reason outside the workflow, or nothing of it ran
-    /// but the start.
+    /// `pass`: what ran came through; `fail`; or `inconclusive`: it stopped for a reason outside the workflow, a value that it reads
+    /// was not there, or nothing of it ran but the start.
     pub test_status: &'static str,
     pub nodes: Vec<NodeVerdict>,
     pub findings: Vec<Finding>,
+    /// It shows the order of the nodes, and nothing that they do.
+    #[serde(skip)]
+    only_simulated: bool,
+}
+
+/// What a test ran on and showed, besides its trace.
+#[derive(Debug, Clone, Copy)]
+pub struct Tried<'a> {
+    pub rehearsal: &'a Rehearsal,
+    /// What simulated nodes would have sent, call by call.
+    pub sent: &'a IndexMap<String, Vec<Value>>,
+    /// The trigger's item is a case's own.
+    pub is_given: bool,
 }
 
 /// The run of a rehearsal, or of the workflow itself, against the workflow. `checked`: what the checker says of it.
-pub fn judge(
-    workflow: &Workflow,
-    rehearsal: &Rehearsal,
-    trace: &Trace,
-    checked: &[Finding],
-) -> Verdict {
-    let findings = evidence(workflow, trace, checked, Some(&rehearsal.parts));
+pub fn judge(workflow: &Workflow, tried: Tried<'_>, trace: &Trace, checked: &[Finding]) -> Verdict {
+    let rehearsal = tried.rehearsal;
+    let findings = shown(workflow, trace, checked, Some(tried));
+    let only_simulated = only_simulated(workflow, rehearsal, trace);
     let nodes = rehearsal
         .parts
         .iter()
@@ -78,12 +88,10 @@ pub fn judge(
             .iter()
             .any(|f| f.severity == severity && code.is_none_or(|code| f.code == code))
     };
+    let open = [RUN_OUTSIDE, RUN_UNFINISHED, RUN_VALUE];
     let test_status = if has(Severity::Error, None) {
         "fail"
-    } else if has(Severity::Warning, Some(RUN_OUTSIDE))
-        || has(Severity::Warning, Some(RUN_UNFINISHED))
-        || only_simulated(workflow, rehearsal, trace)
-    {
+    } else if only_simulated || open.iter().any(|code| has(Severity::Warning, Some(code))) {
         "inconclusive"
     } else {
         "pass"
@@ -92,6 +100,7 @@ pub fn judge(
         test_status,
         nodes,
         findings,
+        only_simulated,
     }
 }
 
@@ -105,8 +114,36 @@ impl Verdict {
             .map(|f| f.message.as_str())
     }
 
-    /// With what a case expected of the run. What it expected and what did not come about is a finding; where all of it did, it is no
-    /// matter that the nodes that it looked at were simulated.
+    /// Something of the run itself leaves open what the workflow does.
+    fn is_open(&self) -> bool {
+        self.stopped().is_some() || self.findings.iter().any(|f| f.code == RUN_VALUE)
+    }
+
+    /// Why it is inconclusive, in words; None: it is not.
+    pub fn because(&self) -> Option<&'static str> {
+        if self.test_status != "inconclusive" {
+            return None;
+        }
+        let has = |code: &str| self.findings.iter().any(|f| f.code == code);
+        Some(if self.stopped().is_some() {
+            "it stopped for a reason outside the workflow"
+        } else if has(RUN_CASE) {
+            "not all of its cases could be told"
+        } else if has(RUN_VALUE) {
+            "a value that it reads was not there"
+        } else {
+            "nothing but the start ran for real, so it shows the order of the nodes alone"
+        })
+    }
+
+    /// Whether a value that the node reads was not there.
+    pub fn misses_value(&self, node: &str) -> bool {
+        let of = |f: &Finding| f.code == RUN_VALUE && f.node.as_deref() == Some(node);
+        self.findings.iter().any(of)
+    }
+
+    /// With what a case expected of the run. What it expected and what did not come about is a finding; where all of it did and some of
+    /// it was compared with what came, it is no matter that the nodes that it looked at were simulated.
     pub fn with_case(&mut self, workflow: &Workflow, name: &str, case: &CaseVerdict) {
         for check in &case.checks {
             let severity = match check.outcome {
@@ -131,7 +168,11 @@ impl Verdict {
         self.test_status = match (case.outcome, self.test_status) {
             (CaseOutcome::Failed, _) => "fail",
             (CaseOutcome::NotReached | CaseOutcome::Inconclusive, "pass") => "inconclusive",
-            (CaseOutcome::Passed, "inconclusive") if self.stopped().is_none() => "pass",
+            (CaseOutcome::Passed, "inconclusive")
+                if self.only_simulated && case.compares() && !self.is_open() =>
+            {
+                "pass"
+            }
             (_, status) => status,
         };
     }
@@ -145,32 +186,52 @@ fn only_simulated(workflow: &Workflow, rehearsal: &Rehearsal, trace: &Trace) -> 
     !reached.clone().any(ran) && reached.any(|part| matches!(part.part, Part::Simulated { .. }))
 }
 
-/// The findings of one execution, worst first. `parts`: what was simulated in it; None: nothing.
-pub fn evidence(
+/// What n8n says when it does not take the workflow to be run at all.
+pub fn not_loaded(said: &str) -> Finding {
+    let said: String = said.chars().take(MESSAGE).collect();
+    let message = format!("n8n could not load the workflow to run it: {said}");
+    finding(RUN_NOT_LOADED, Severity::Error, None, "", "", &message)
+}
+
+/// The findings of an execution in which nothing was simulated, worst first.
+pub fn evidence(workflow: &Workflow, trace: &Trace, checked: &[Finding]) -> Vec<Finding> {
+    shown(workflow, trace, checked, None)
+}
+
+fn shown(
     workflow: &Workflow,
     trace: &Trace,
     checked: &[Finding],
-    parts: Option<&[NodePart]>,
+    tried: Option<Tried<'_>>,
 ) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let faults = trace.faults();
-    let asked = parts.filter(|_| !faults.is_empty());
-    let made_up = asked.map(|parts| MadeUp::of(workflow, parts, trace));
-    for fault in faults {
+    let made_up = tried.map(|tried| MadeUp::of(workflow, &tried.rehearsal.parts, trace));
+    for fault in trace.faults() {
         findings.push(failed(workflow, &fault, trace, checked, made_up.as_ref()));
     }
-    let own = |node: &Node| {
-        parts.is_none_or(|parts| {
-            parts
-                .iter()
-                .any(|p| p.node == node.name() && p.part == Part::Run)
-        })
+    let given = tried.filter(|tried| tried.is_given);
+    let grounds = Grounds {
+        made_up: made_up.as_ref(),
+        given: given.map(|tried| tried.rehearsal.start.node.as_str()),
+    };
+    let part = |node: &Node| {
+        let mut parts = tried?.rehearsal.parts.iter();
+        parts.find(|part| part.node == node.name())
     };
     for (at, node) in workflow.nodes.iter().enumerate() {
-        if node.disabled() || !own(node) || !trace.ran(node.name()) {
+        if node.disabled() || !trace.ran(node.name()) {
             continue;
         }
-        missing_values(at, node, trace, &mut findings);
+        let part = part(node).map(|part| &part.part);
+        if let (Some(Part::Simulated { .. }), Some(tried)) = (part, tried) {
+            let calls = tried.sent.get(node.name()).map_or(&[][..], Vec::as_slice);
+            findings.extend(missing::values(at, node, trace, &grounds, Some(calls)));
+            continue;
+        }
+        if part.is_some_and(|part| *part != Part::Run) {
+            continue;
+        }
+        findings.extend(missing::values(at, node, trace, &grounds, None));
         let failed = trace
             .nodes
             .get(node.name())
@@ -293,169 +354,7 @@ fn came_to_nothing(workflow: &Workflow, node: &Node, trace: &Trace) -> bool {
     none && leads && !matches!(short_type(node.node_type()), "filter" | "if" | "switch")
 }
 
-/// Texts that take care of a value that is not there.
-fn tolerant(text: &str) -> bool {
-    [
-        "??",
-        "||",
-        "?.",
-        "? ",
-        "isEmpty",
-        "ifEmpty",
-        "$if(",
-        "isNotEmpty",
-        "!$json",
-        "=== undefined",
-        "== null",
-    ]
-    .iter()
-    .any(|sign| text.contains(sign))
-}
-
-fn missing_values(at: usize, node: &Node, trace: &Trace, findings: &mut Vec<Finding>) {
-    let decides = matches!(short_type(node.node_type()), "if" | "filter" | "switch");
-    each_text(node, &mut |pointer, key, text| {
-        if is_code(key) || !text.starts_with('=') || tolerant(text) {
-            return;
-        }
-        let mut reads: Vec<(Read, Option<&Value>)> = own_reads(key, text)
-            .into_iter()
-            .map(|read| (read, trace.input_of(node.name())))
-            .collect();
-        let named: BTreeSet<String> = references(text, false)
-            .into_iter()
-            .map(|r| r.node)
-            .collect();
-        for name in named {
-            let item = trace.nodes.get(&name).and_then(|run| run.first.as_ref());
-            reads.extend(
-                named_reads(text, &name)
-                    .into_iter()
-                    .map(|read| (read, item)),
-            );
-        }
-        for (read, item) in reads {
-            let Some(item) = item.filter(|item| item.is_object()) else {
-                continue;
-            };
-            if read.path.is_empty() || found_at(item, &read.path) {
-                continue;
-            }
-            let meant = elsewhere(item, &read.path);
-            let severity = match &meant {
-                Some(_) => Severity::Error,
-                None if decides => continue,
-                None => Severity::Warning,
-            };
-            let field = written(&read.path);
-            let message = match &meant {
-                Some(path) => format!(
-                    "reads the field {field}, which its item does not have; the item has {}",
-                    written(path)
-                ),
-                None => format!("reads the field {field}, which its item does not have"),
-            };
-            let mut found = finding(
-                RUN_VALUE,
-                severity,
-                Some((at, node)),
-                pointer,
-                &field,
-                &message,
-            );
-            found.fix = meant.and_then(|path| {
-                let (before, after) = (text.get(..read.begins)?, text.get(read.span.end..)?);
-                Some(Fix {
-                    confidence: Confidence::Likely,
-                    title: format!("read {} instead", written(&path)),
-                    ops: vec![EditOp::SetParameter {
-                        node: node.id().0,
-                        pointer: pointer.to_owned(),
-                        value: json!(format!("{before}{}{after}", accessed(&path))),
-                    }],
-                })
-            });
-            findings.push(found);
-        }
-    });
-}
-
-fn found_at(item: &Value, path: &[Step]) -> bool {
-    let mut at = item;
-    for step in path {
-        let next = match (step, at) {
-            (Step::Key(key), Value::Object(map)) => map.get(key),
-            (Step::Element, Value::Array(list)) => list.first(),
-            // A property of a text, a number or a list: not an item's field.
-            (Step::Key(_), Value::String(_) | Value::Array(_) | Value::Number(_)) => return true,
-            _ => None,
-        };
-        match next {
-            Some(next) => at = next,
-            None => return false,
-        }
-    }
-    true
-}
-
-/// The one other place of the item where the same path, or its last field, is found.
-fn elsewhere(item: &Value, path: &[Step]) -> Option<Path> {
-    fn search(at: &Value, here: &mut Path, path: &[Step], found: &mut Vec<Path>) {
-        const DEPTH: usize = 4;
-        let Value::Object(map) = at else {
-            return;
-        };
-        for (key, value) in map {
-            here.push(Step::Key(key.clone()));
-            if found_at(value, path) && value.is_object() {
-                found.push(here.iter().chain(path).cloned().collect());
-            } else if here.len() < DEPTH {
-                search(value, here, path, found);
-            }
-            here.pop();
-        }
-    }
-    let mut found = Vec::new();
-    search(item, &mut Path::new(), path, &mut found);
-    if found.is_empty() && path.len() > 1 {
-        // `$json.body.email` where the item has `email` itself.
-        let (last, _) = path.split_last()?;
-        if let Step::Key(_) = last {
-            let leaf = std::slice::from_ref(last);
-            if found_at(item, leaf) {
-                found.push(leaf.to_vec());
-            } else {
-                search(item, &mut Path::new(), leaf, &mut found);
-            }
-        }
-    }
-    match found.as_slice() {
-        [one] => Some(one.clone()),
-        _ => None,
-    }
-}
-
-fn is_name(key: &str) -> bool {
-    key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// As it follows `$json` in an expression.
-fn accessed(path: &[Step]) -> String {
-    path.iter()
-        .map(|step| match step {
-            Step::Key(key) if is_name(key) => format!(".{key}"),
-            Step::Key(key) => format!("[{}]", json!(key)),
-            Step::Element => "[0]".to_owned(),
-        })
-        .collect()
-}
-
-fn written(path: &[Step]) -> String {
-    format!("{:?}", accessed(path).trim_start_matches('.'))
-}
-
-fn finding(
+pub(super) fn finding(
     code: &str,
     severity: Severity,
     place: Option<(usize, &Node)>,

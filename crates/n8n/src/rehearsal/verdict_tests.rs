@@ -10,12 +10,7 @@ use serde_json::{Value, json};
 
 fn judged(workflow: &Workflow, execution: &Value) -> Verdict {
     let checked = validate(workflow, Catalog::embedded());
-    judge(
-        workflow,
-        &tried(workflow),
-        &Trace::read(execution),
-        &checked,
-    )
+    seen(workflow, &Trace::read(execution), &checked)
 }
 
 /// Applies the first fix and gives the value at the pointer of the node.
@@ -60,7 +55,7 @@ fn a_run_that_came_through_passes_and_says_what_ran() {
                 run(
                     "Shape",
                     Some("Webhook"),
-                    json!([{"total": 42}]),
+                    json!([{"total": 42, "body": {"customer": {"name": "S"}}}]),
                     Value::Null,
                 ),
                 run(
@@ -280,6 +275,60 @@ fn json_is_mended_or_left_alone() {
     }
 }
 
+/// Hook → Tell sales, which is simulated; with what it would have sent.
+fn tells(text: &str, item: Value, sent: Value, is_given: bool) -> Verdict {
+    let mut tell = slack();
+    tell["parameters"]["text"] = json!(text);
+    let workflow = chain(vec![webhook("w"), set("Keep", "a", "1"), tell]);
+    let runs = vec![
+        run("Webhook", None, json!([item]), Value::Null),
+        run("Keep", Some("Webhook"), json!([item]), Value::Null),
+        run("Tell sales", Some("Keep"), json!([{}]), Value::Null),
+    ];
+    let trace = Trace::read(&execution("success", runs));
+    let tried = Tried {
+        rehearsal: &tried(&workflow),
+        sent: &IndexMap::from([("Tell sales".to_owned(), vec![json!({"text": sent})])]),
+        is_given,
+    };
+    judge(&workflow, tried, &trace, &[])
+}
+
+#[test]
+fn what_a_simulated_node_would_send_has_all_that_it_reads() {
+    let of = |verdict: &Verdict| {
+        let found = verdict.findings.iter();
+        let found: Vec<String> = found.map(|f| format!("{} {}", f.code, f.pointer)).collect();
+        (verdict.test_status, found.join("; "))
+    };
+    let item = json!({"body": {"url": "https://a.example", "list": []}});
+    // The field stands elsewhere, is nowhere, and is there.
+    let elsewhere = tells("={{ $json.url }}", item.clone(), Value::Null, false);
+    let missing = "run/missing-value /nodes/2/parameters/text".to_owned();
+    assert_eq!(of(&elsewhere), ("fail", missing.clone()));
+    let nowhere = tells("={{ $json.nobody }}", item.clone(), Value::Null, false);
+    assert_eq!(of(&nowhere), ("inconclusive", missing.clone()));
+    let there = tells(
+        "={{ $json.body.url }}",
+        item.clone(),
+        json!("https://a.example"),
+        false,
+    );
+    assert_eq!(of(&there), ("pass", String::new()));
+    // What it reads is there, and nothing comes of it; but where nothing is there already, it is as it is.
+    let found = "={{ $json.body.list.find(x => x.id == 1) }}";
+    let none = tells(found, item.clone(), Value::Null, false);
+    assert_eq!(of(&none), ("inconclusive", missing));
+    let null = json!({"body": {"note": null}});
+    let as_it_is = tells("={{ $json.body.note }}", null, Value::Null, false);
+    assert_eq!(of(&as_it_is), ("pass", String::new()));
+    // What a case did not give it was not asked about.
+    let workflow_reads = "={{ $('Webhook').item.json.body.id }}";
+    let not_given = tells(workflow_reads, item, Value::Null, true);
+    let told = "run/not-given /nodes/2/parameters/text".to_owned();
+    assert_eq!(of(&not_given), ("pass", told));
+}
+
 proptest! {
     /// No execution document, however broken, makes the reader fail or two findings share an id.
     #[test]
@@ -289,7 +338,7 @@ proptest! {
             let error = if fails { json!({"message": "Invalid URL"}) } else { Value::Null };
             run(&format!("Node {at}"), Some("Node 0"), json!(items), error)
         }).collect();
-        let findings = evidence(&workflow, &Trace::read(&execution("error", runs)), &[], None);
+        let findings = evidence(&workflow, &Trace::read(&execution("error", runs)), &[]);
         let ids: std::collections::BTreeSet<&str> = findings.iter().map(|f| f.id.as_str()).collect();
         prop_assert_eq!(ids.len(), findings.len());
     }

@@ -40,18 +40,20 @@ pub(super) fn check(subject: &Subject, ports: &[NodePorts], report: &mut Report)
 
 /// A trigger with an output that leads nowhere, where there is something that it could start.
 fn starts_nothing(subject: &Subject, node: &NodeView, ports: &NodePorts, report: &mut Report) {
-    let is_trigger = node
-        .description()
-        .is_some_and(|d| matches!(d.kind, NodeKind::Trigger(_)));
+    let is_trigger = |node: &NodeView| {
+        let description = node.description();
+        description.is_some_and(|d| matches!(d.kind, NodeKind::Trigger(_)))
+    };
     let outputs = ports.outputs.as_deref().map_or(0, |o| count(o, "main"));
-    if !is_trigger || outputs == 0 || subject.leaving(node.index).next().is_some() {
+    if !is_trigger(node) || outputs == 0 || subject.leaving(node.index).next().is_some() {
         return;
     }
     let mut others = subject
         .nodes
         .iter()
         .filter(|n| !n.is_sticky() && !n.disabled);
-    if others.all(NodeView::trigger_like) {
+    // Many a service's node has a webhook too, and starts nothing by it.
+    if others.all(is_trigger) {
         return;
     }
     let message = "this trigger is connected to nothing, so what it starts ends with it";

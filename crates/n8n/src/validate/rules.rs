@@ -84,6 +84,7 @@ rules! {
     RESPOND_NODE_MISSING "agentctl/respond-node-missing" Configuration Error "the webhook waits for a node that answers, and there is none";
     RESPOND_NODE_UNUSED "agentctl/respond-node-unused" Configuration Error "the webhook does not let the node answer, and fails for that";
     RESPOND_WITHOUT_WEBHOOK "agentctl/respond-without-webhook" Structure Error "there is nobody to answer, so the node fails";
+    ANSWERS_WITH_HEADERS "agentctl/answers-with-headers" Configuration Warning "the webhook's caller is answered with all of the request, its headers included";
     WEBHOOK_PATH_CONFLICT "agentctl/webhook-path-conflict" Configuration Error "two webhooks claim one address, so n8n does not publish";
 
     OPTION_VALUE "agentctl/option-value" Configuration Error "the value is none of the parameter's choices";

@@ -36,7 +36,40 @@ pub(super) fn check(subject: &Subject, report: &mut Report) {
         }
     }
     unused(subject, &responds, report);
+    whole_requests(subject, &responds, report);
     addresses(subject, report);
+}
+
+/// Right behind a webhook the incoming item is all of the request.
+fn whole_requests(subject: &Subject, responds: &[&NodeView], report: &mut Report) {
+    let message = "the caller gets back all of the request, with its headers; answer with what is meant, for example $json.body";
+    let is_hook = |at: &usize| {
+        let node = subject.nodes.get(*at);
+        node.is_some_and(|node| node.node_type == WEBHOOK && !node.disabled)
+    };
+    let is_whole = |node: &&&NodeView| {
+        let with = node.filled.get("respondWith").and_then(Value::as_str);
+        matches!(with, Some("firstIncomingItem" | "allIncomingItems")) && !node.disabled
+    };
+    for node in responds.iter().filter(is_whole) {
+        if subject.main_before.of_node(node.index).iter().any(is_hook) {
+            let finding = rules::ANSWERS_WITH_HEADERS.at("/parameters/respondWith", message);
+            report.node(node, finding);
+        }
+    }
+    let gives_nothing = |node: &NodeView| {
+        let data = node.filled.get("responseData").and_then(Value::as_str);
+        matches!(data, Some("noData" | "firstEntryBinary"))
+    };
+    for hook in all(subject, WEBHOOK).filter(|hook| !hook.disabled) {
+        let is_last = subject.leaving(hook.index).next().is_none();
+        if mode(hook) == Some("lastNode") && is_last && !gives_nothing(hook) {
+            report.node(
+                hook,
+                rules::ANSWERS_WITH_HEADERS.at("/parameters/responseMode", message),
+            );
+        }
+    }
 }
 
 fn all<'s, 'a>(subject: &'s Subject<'a>, wanted: &str) -> impl Iterator<Item = &'s NodeView<'a>> {

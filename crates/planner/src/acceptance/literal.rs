@@ -156,6 +156,25 @@ fn says_what(text: &str) -> bool {
         .is_match(text)
 }
 
+/// "where CITY is the city": what the word in capitals stands for. Some(None): it stands for something, and nobody can say for which
+/// field; None: the request does not speak of it beside the text.
+fn stands_for(request: &str, text: &str, word: &str) -> Option<Option<String>> {
+    let times = |of: &str| of.matches(word).count();
+    let beside = request.replacen(text, "", 1);
+    let is = rx(&format!(
+        r"(?-i:\b{word}\b)\s+(?:is|being|ist|sei|es|est|=|for|für|for)\s+(?:(?:the|its|der|die|das|el|la|le)\s+)?(\w+)"
+    ));
+    if times(&beside) == 0 {
+        return None;
+    }
+    let field = is.captures(&beside).and_then(|c| c.get(1));
+    let field = field.map(|field| field.as_str().to_owned());
+    match field {
+        Some(field) => Some((field.to_lowercase() == word.to_lowercase()).then_some(field)),
+        None => None,
+    }
+}
+
 /// The text with a value in each of its holes, each of which goes in under its name. A word in capitals is a hole where the request
 /// speaks of it: "answer "Hello NAME" with the name that was sent". None: it cannot be said what would stand there.
 pub(super) fn filled(
@@ -175,6 +194,11 @@ pub(super) fn filled(
     }
     for word in rx(CAPITALS).find_iter(text) {
         let name = word.as_str().to_lowercase();
+        if let Some(said) = stands_for(request, text, word.as_str()) {
+            // What it stands for is a field by its name, or nothing that a value can be given for.
+            holes.push((word.as_str().to_owned(), said?));
+            continue;
+        }
         let spoken = rx(&format!(r"\b{name}\b[^.;]*\b{sent}\b"));
         if spoken.is_match(request) {
             holes.push((word.as_str().to_owned(), name));

@@ -1,5 +1,6 @@
 //! HTTP: requests, and the answer to a webhook's caller. Owns query, body, authentication, batching, response options.
 
+use agentctl_n8n::Node;
 use serde_json::{Map, Value, json};
 
 use super::super::plan::{Arg, Does, Role, Step, Val};
@@ -8,6 +9,7 @@ use super::draft::{At, Draft};
 use super::place::object;
 use super::words;
 
+const WEBHOOK: &str = "n8n-nodes-base.webhook";
 pub(super) const HTTP: &str = "n8n-nodes-base.httpRequest";
 
 /// `{id}` and `<id>` in an address are data; gives the parts.
@@ -295,9 +297,19 @@ impl Draft<'_> {
             None if body.is_empty() && (status == 204 || status == 202) => {
                 params.insert("respondWith".into(), json!("noData"));
             }
-            None if body.is_empty() => {
-                params.insert("respondWith".into(), json!("firstIncomingItem"));
-            }
+            None if body.is_empty() => match self.whole_of(&at) {
+                // Right behind the webhook the item is the request, with all that lets somebody in.
+                Some(part) => {
+                    params.insert("respondWith".into(), json!("json"));
+                    params.insert(
+                        "responseBody".into(),
+                        json!(format!("={{{{ $json.{part} }}}}")),
+                    );
+                }
+                None => {
+                    params.insert("respondWith".into(), json!("firstIncomingItem"));
+                }
+            },
             None => {
                 params.insert("respondWith".into(), json!("json"));
                 params.insert("responseBody".into(), self.json_body(&at, body));
@@ -307,6 +319,24 @@ impl Draft<'_> {
         let wish = self.wish(step, format!("Respond {status}"));
         let node = self.node(&at, &wish, "n8n-nodes-base.respondToWebhook", params);
         at.from(&node, 0)
+    }
+
+    /// The part of a request that its sender gave, where the items here are a webhook's.
+    fn whole_of(&self, at: &At) -> Option<&'static str> {
+        let hooks = at
+            .ends
+            .iter()
+            .map(|end| self.workflow.node_by_name(&end.node));
+        let hooks: Vec<&Node> = hooks
+            .flatten()
+            .filter(|n| n.node_type() == WEBHOOK)
+            .collect();
+        let asks = |node: &&Node| {
+            let method = node.parameters().and_then(|p| p.get("httpMethod"));
+            method.and_then(Value::as_str).is_none_or(|m| m == "GET")
+        };
+        let first = hooks.first()?;
+        Some(if asks(first) { "query" } else { "body" })
     }
 
     /// A JSON text with expressions in it, valid whatever the values are.
