@@ -183,7 +183,7 @@ fn a_broken_mock_or_test_of_a_tool_is_told_with_its_line() {
     for (mock, said) in [
         (
             r#"{"cases": [{"when": "argz.text == 1", "answer": 1}]}"#,
-            "mock.json:1:21: unknown variable `argz`",
+            "mock.json:1:21: the expression `argz.text == 1` uses the unknown variable",
         ),
         (
             r#"{"cases": [{"answer": 1}]}"#,

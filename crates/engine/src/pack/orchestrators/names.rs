@@ -1,4 +1,5 @@
-//! What the expressions of an orchestrator's file name: its input and the results of its agents, before anything starts.
+//! What the expressions of an orchestrator's file name: its input and the results of its agents, before anything starts. Other names are
+//! told by the flow's own reader.
 
 use super::Orchestrators;
 use super::compile::{ASKED, AWAY, RESULTS, agents};
@@ -60,7 +61,6 @@ fn unknown(path: &[&str], team: &Orchestrators, agents: &[String]) -> Option<Str
             let known = agents.iter().map(String::as_str).collect();
             of(name, known, &format!("state.{part}"))
         }
-        ["state", part, ..] => of(part, vec![RESULTS, AWAY], "state"),
         _ => None,
     }
 }

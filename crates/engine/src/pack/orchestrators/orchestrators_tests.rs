@@ -141,7 +141,7 @@ fn mistakes_are_told_with_their_line_before_anything_starts() {
         (sequential("[{\"agent\": \"worker\", \"if\": \"state.nothing == 1\"}]"), "mine.json:3:77: the expression `state.nothing == 1` reads the unknown field \"nothing\""),
         (sequential("[{\"agent\": \"worker\", \"if\": \"inptu == 1\"}]"), "mine.json:3:77: the expression `inptu == 1` uses the unknown variable `inptu`"),
         (sequential("[]"), "mine.json:3:50: "),
-        (sequential("[\"worker\"], \"timeout\": 3"), "mine.json:3:3: "),
+        (sequential("[\"worker\"], \"timeout\": 3"), "mine.json:3:62: "),
         ("{\"id\": \"mine\", \"steps\": [{\"id\": \"a\", \"pattern\": \"in turn\", \"agents\": [\"worker\"]}]}".to_owned(), "mine.json:1:"),
         (sequential("[\"worker\", \"worker\"]"), "mine.json:3:61: the agent \"worker\" stands twice in \"a\""),
     ] {
@@ -173,11 +173,11 @@ fn names_in_expressions_are_checked_before_anything_starts() {
         ),
         (
             mine(r#""worker""#, "state.results.nobody.x == 1"),
-            "mine.json:5:50: state.results has no \"nobody\"; there are planner, worker",
+            "mine.json:5:47: state.results has no \"nobody\"; there are planner, worker",
         ),
         (
             mine(r#""worker""#, "size(state.awy) > 1"),
-            "mine.json:5:50: state has no \"awy\"",
+            "reads the unknown field \"awy\"",
         ),
         (
             FIRST.replace("\"id\": \"first\"", "\"id\": \"mine\",\n \"idd\": 1"),
