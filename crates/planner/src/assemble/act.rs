@@ -55,7 +55,8 @@ impl Reading<'_> {
         let url = clause
             .phrases()
             .any(|p| p.literal(self.chart, Kind::Url).is_some());
-        if url && self.method(clause).is_some() && !clause.negated() {
+        let aimed = self.is_sent_to_address(clause) && self.acts_on_none(clause);
+        if url && (self.method(clause).is_some() || aimed) && !clause.negated() {
             return self.call(i, clause, "CALL");
         }
         if let Some((read, rest)) = self.fetched_from(clause) {
@@ -200,6 +201,12 @@ impl Reading<'_> {
         };
         self.source = Some((service, self.containers(clause, service)));
         true
+    }
+
+    /// Whether a clause names no service that something is done with.
+    fn acts_on_none(&self, clause: &Clause) -> bool {
+        let services = self.services_of(clause);
+        services.iter().all(|s| s.actions.is_empty() || s.is("llm"))
     }
 
     /// The frame that a clause without a verb calls up: by where it aims and by its nouns.

@@ -385,6 +385,18 @@ impl Reading<'_> {
         Some(kind.map_or("header", |i| i.text.as_str()).to_owned())
     }
 
+    /// "send each one to https://…": what is given away there is posted.
+    pub(super) fn is_sent_to_address(&self, clause: &Clause) -> bool {
+        let given = [
+            "SEND", "NOTIFY", "STORE", "PUBLISH", "EXPORT", "SYNC", "FORWARD",
+        ];
+        let to = |p: &Phrase| {
+            matches!(p.prep.as_str(), "to" | "into" | "at")
+                && p.literal(self.chart, Kind::Url).is_some()
+        };
+        given.iter().any(|f| clause.calls(f)) && clause.after.iter().any(to)
+    }
+
     /// A call of an address, of another workflow, of a command.
     pub(super) fn call(&mut self, i: usize, clause: &Clause, frame: &str) -> Vec<Step> {
         let url = clause
@@ -396,11 +408,7 @@ impl Reading<'_> {
                 serde_json::from_str::<serde_json::Map<String, serde_json::Value>>(self.raw(*n))
                     .ok()
             });
-            // "send each one to https://…": what is given away is posted.
-            let given = ["SEND", "NOTIFY", "STORE", "PUBLISH", "EXPORT", "SYNC"];
-            let given = given.iter().any(|f| clause.calls(f));
-            let to = |p: &Phrase| p.prep == "to" && p.literal(self.chart, Kind::Url).is_some();
-            let sent = given && clause.after.iter().any(to);
+            let sent = self.is_sent_to_address(clause);
             let method = match json.is_some() || sent {
                 true => "POST",
                 false => "GET",

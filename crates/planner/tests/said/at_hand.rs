@@ -65,6 +65,26 @@ fn a_file_that_came_is_sent_as_a_file() {
 }
 
 #[test]
+fn what_came_is_posted_to_an_address_and_mailed_to_nobody() {
+    for request in [
+        "When a webhook POST /orders arrives, post it to https://api.example.com/orders",
+        "When a webhook comes in, send it to https://api.example.com/orders",
+        "When a new row is added to the Google Sheet Leads, forward it to https://api.example.com/leads",
+    ] {
+        let (_, nodes) = built(request);
+        let types: Vec<&str> = nodes.iter().map(|(t, _)| t.as_str()).collect();
+        assert!(
+            types.iter().all(|t| !t.contains("mail")),
+            "{request}: {types:?}"
+        );
+        let posted = |(t, p): &&(String, String)| t.ends_with(".httpRequest") && p.contains("POST");
+        let call = nodes.iter().find(posted).map(|(_, p)| p.as_str());
+        let address = call.is_some_and(|p| p.contains("https://api.example.com/"));
+        assert!(address, "{request}: {call:?}");
+    }
+}
+
+#[test]
 fn the_id_of_another_service_s_record_is_taken_for_nothing() {
     let (_, nodes) = built("When a row is added to the Google Sheet Orders, send it to Telegram");
     let sent = of(&nodes, "telegram", "sendMessage");
