@@ -359,7 +359,7 @@ fn every_kind_of_event_stands_in_the_schema_and_in_the_docs() {
         }
     }
     // What is no record of a journal.
-    let others = ["init", "model.text", "result"];
+    let others = ["init", "init (log)", "model.text", "result", "result (log)"];
     assert_eq!(known, others.into_iter().chain(USERS_VIEW).collect());
 }
 
