@@ -97,6 +97,28 @@ fn with_yes_a_workflow_that_is_only_alike_is_not_changed() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
 }
 
+/// The one that the request names is looked for among all, however little it is like the request.
+#[test]
+fn with_yes_the_workflow_that_the_request_names_is_changed() {
+    let project = Project::new();
+    let first = "When a webhook POST /d arrives, answer {\"ok\": true}";
+    let ran = project.run(&["build", "--yes", "--output-format", "json", first]);
+    let made = ran.json()["workflow"].clone();
+    let request = format!(
+        "Add a Slack message to #dev to the workflow \"{}\"",
+        made["name"].as_str().unwrap()
+    );
+    let ran = project.run(&["build", "--yes", "--output-format", "json", &request]);
+    assert_eq!(ran.json()["workflow"]["id"], made["id"], "{}", ran.stderr);
+    // To be run is not to be changed.
+    let request = format!(
+        "Every hour run the workflow \"{}\"",
+        made["name"].as_str().unwrap()
+    );
+    let ran = project.run(&["build", "--yes", "--output-format", "json", &request]);
+    assert_ne!(ran.json()["workflow"]["id"], made["id"], "{}", ran.stderr);
+}
+
 #[test]
 fn stream_json_begins_with_init_and_ends_with_the_result() {
     let project = Project::new();

@@ -424,10 +424,11 @@ fn research(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String>
         .unwrap_or_default();
     let mut existing: Vec<Value> = listed
         .iter()
-        .filter(|w| w.get("fit_score").and_then(Value::as_u64).is_some_and(|s| s > 0))
-        .map(|w| json!({"id": w["id"], "name": w["name"], "fit_score": w["fit_score"], "evidence": w["fit_parts"]}))
+        .filter(|w| is_named(w) || w.get("fit_score").and_then(Value::as_u64).is_some_and(|s| s > 0))
+        .map(|w| json!({"id": w["id"], "name": w["name"], "fit_score": w["fit_score"], "evidence": w["fit_parts"], "named": is_named(w)}))
         .collect();
-    existing.sort_by_key(|w| std::cmp::Reverse(w.get("fit_score").and_then(Value::as_u64)));
+    let fit = |w: &Value| w.get("fit_score").and_then(Value::as_u64);
+    existing.sort_by_key(|w| std::cmp::Reverse((is_named(w), fit(w))));
     existing.truncate(5);
     let mut nodes = Vec::new();
     for found in seen.all_ok("search_nodes") {
@@ -854,6 +855,11 @@ fn test(input: &Map<String, Value>, seen: &Seen<'_>) -> Result<Move, String> {
         "edit_scope": scope_of(&findings),
         "findings": findings,
     })))
+}
+
+/// The request names this workflow as the one to change.
+fn is_named(workflow: &Value) -> bool {
+    workflow.get("named") == Some(&Value::Bool(true))
 }
 
 /// The nodes whose change can clear the errors.

@@ -169,10 +169,7 @@ fn stands_for(request: &str, text: &str, word: &str) -> Option<Option<String>> {
     }
     let field = is.captures(&beside).and_then(|c| c.get(1));
     let field = field.map(|field| field.as_str().to_owned());
-    match field {
-        Some(field) => Some((field.to_lowercase() == word.to_lowercase()).then_some(field)),
-        None => None,
-    }
+    field.map(|field| (field.to_lowercase() == word.to_lowercase()).then_some(field))
 }
 
 /// The text with a value in each of its holes, each of which goes in under its name. A word in capitals is a hole where the request
