@@ -33,18 +33,14 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// A time of day that the request does not give a timezone is in the user's; None: nothing has to be said of it. Where the user's is
-    /// not known, the note says whose it is.
+    /// A time of day that the request does not give a timezone is in the user's; None: it is not, or the user's is not known.
     pub fn in_zone_of(&mut self, user: &str) -> Option<String> {
         let at_a_time = |trigger: &Trigger| match trigger {
             Trigger::Schedule { rules } => rules.iter().any(ScheduleRule::is_at_a_time),
             _ => false,
         };
-        if self.timezone.is_some() || !self.triggers.iter().any(at_a_time) {
+        if self.timezone.is_some() || user.is_empty() || !self.triggers.iter().any(at_a_time) {
             return None;
-        }
-        if user.is_empty() {
-            return Some("its time of day is in the timezone of the n8n that it runs on: none is named, and none stands in [user] of the settings".to_owned());
         }
         self.timezone = Some(user.to_owned());
         Some(format!("its time of day is in your timezone, {user}"))
@@ -720,7 +716,7 @@ mod zone_tests {
         let vienna = || Some("Europe/Vienna".to_owned());
         let daily = "Every day at 9:00 post hello to Slack channel #dev";
         assert_eq!(zone(daily, "Europe/Vienna"), (vienna(), true));
-        assert_eq!(zone(daily, ""), (None, true));
+        assert_eq!(zone(daily, ""), (None, false));
         let named = "Every day at 9:00 Europe/Berlin time post hello to Slack channel #dev";
         let berlin = Some("Europe/Berlin".to_owned());
         assert_eq!(zone(named, "Europe/Vienna"), (berlin, false));

@@ -124,7 +124,13 @@ impl N8n {
         let mut about: BTreeSet<String> = touched(found.as_deref(), &now.workflow);
         about.extend(now.todo.iter().map(|item| item.node.clone()));
         let connects = |item: &Item| !item.node.is_empty() && item.text.starts_with(CONNECT);
-        let given = given.iter().filter_map(|given| item(given, &now.workflow));
+        // How many lacked one before is no line of its own here: the note has those that it asks for.
+        let counts = |given: &&Value| {
+            let of = |key: &str| given.get(key).and_then(Value::as_str);
+            (of("kind"), of("node")) == (Some("credential"), Some(""))
+        };
+        let given = given.iter().filter(|given| !counts(given));
+        let given = given.filter_map(|given| item(given, &now.workflow));
         let mut all: Vec<Item> = now.todo.iter().cloned().chain(given).collect();
         all.retain(|item| !connects(item));
         // Of nodes that were there before and that nobody touched or spoke of, nothing is asked.

@@ -59,7 +59,9 @@ impl Reading<'_> {
         let own = matches!(source.prep.as_str(), "" | "from" | "of");
         let other =
             |p: &Phrase| p.service.map(|s| &s.key) != source.service.map(|s| &s.key) && acts(p);
-        (own && clause.after.iter().any(other)).then_some(first)
+        // What started the workflow is at hand.
+        let came = self.trigger_service().map(|s| &s.key) == source.service.map(|s| &s.key);
+        (own && !came && clause.after.iter().any(other)).then_some(first)
     }
 
     /// "all contacts from HubSpot": what is taken stands before where it is taken from; the rest says where it goes.

@@ -175,6 +175,10 @@ pub(super) fn all_texts(node: &Node) -> Vec<&str> {
     values(node).flat_map(texts).collect()
 }
 
+/// Nodes that take items out of what flows, and nothing out of anything that is kept.
+const TAKES_ITEMS_OUT: &[&str] = &["removeDuplicates", "itemLists"];
+
 pub(super) fn destroys(node: &Node) -> bool {
-    frames::destroys(text(node, "operation"))
+    let in_flow = TAKES_ITEMS_OUT.contains(&short_type(node.node_type()));
+    !in_flow && frames::destroys(text(node, "operation"))
 }

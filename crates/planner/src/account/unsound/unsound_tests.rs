@@ -59,6 +59,25 @@ fn schedule() -> (&'static str, Value, &'static str) {
 }
 
 #[test]
+fn what_is_left_out_of_the_flow_is_deleted_nowhere() {
+    let seen = json!({"operation": "removeItemsSeenInPreviousExecutions", "dedupeValue": "={{ $json.link }}"});
+    let feed = json!({"url": "https://x.com/feed", "options": {}});
+    let said = "Every hour read our blog RSS feed";
+    assert_eq!(
+        found_in(
+            said,
+            "en",
+            &[
+                schedule(),
+                ("rssFeedRead", feed, said),
+                ("removeDuplicates", seen, said)
+            ]
+        ),
+        NONE
+    );
+}
+
+#[test]
 fn what_starts_the_workflow_is_not_made_by_it() {
     let start = ("wooCommerceTrigger", json!({"event": "order.created"}), "");
     let make = |resource: &str| {
