@@ -229,7 +229,7 @@ fn the_stopped_run_goes_on_with_its_answers() {
     "#);
     insta::assert_snapshot!(told(&project, &["runs", "verify", STOPPED]), @"
     $ agentctl runs verify 20261122-122243-5ead52
-    ✓ 20261122-122243-5ead52: 133 records, the chain is whole
+    ✓ 20261122-122243-5ead52: 134 records, the chain is whole
     --- exit code 0
     ");
 }
@@ -256,6 +256,8 @@ fn the_killed_run_is_settled_and_ends() {
     checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 1 warning
     not checked: it was not executed (no step of the run executed it)
       warning n8n/credential [Post] still to connect: Slack API
+    still yours to do:
+      - 1 node had no credential before this change either: Post
     in place of the built-in pack: agents/policy.yaml
     next: agentctl build --workflow workflows/orders.json "…" to change it, agentctl undo 20261122-122240-02fa9e to take it back
     --- stderr
@@ -274,7 +276,7 @@ fn the_killed_run_is_settled_and_ends() {
     );
     insta::assert_snapshot!(told(&project, &["runs", "verify", KILLED]), @"
     $ agentctl runs verify 20261122-122240-02fa9e
-    ✓ 20261122-122240-02fa9e: 117 records, the chain is whole
+    ✓ 20261122-122240-02fa9e: 118 records, the chain is whole
     --- exit code 0
     ");
     insta::assert_snapshot!(told(&project, &["undo", KILLED]), @r##"

@@ -6,7 +6,7 @@ use crate::compile::{self, Compiled};
 use crate::pattern;
 use crate::plan::{Plan, Refusal, Todo, Trigger};
 use crate::read::{self, ReadContext, Reading};
-use crate::{cover, gate, modify};
+use crate::{cover, gate, glance, modify};
 use agentctl_base::question::{Question, QuestionOption};
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{EditOp, Workflow, edit};
@@ -42,13 +42,14 @@ pub fn of_request(request: &str, answers: IndexMap<String, String>, catalog: &Ca
     let new = |note: &String| !notes.contains(note);
     let more: Vec<String> = built.notes.into_iter().filter(new).collect();
     notes.extend(more);
+    let todo = glance::left(built.todo, None, &built.workflow, catalog);
     Draft {
         workflow: is_there.then_some(built.workflow),
         ops: Vec::new(),
         not_understood: account.missing,
         questions: open.questions,
         refusal: open.refusal,
-        todo: built.todo,
+        todo,
         notes,
     }
 }

@@ -63,7 +63,7 @@ fn agents() {
     built-in agents/flow.yaml:117:40: the pack has no agent "analyst"
     built-in agents/flow.yaml:118:48: the pack has no agent "analyst"
     built-in agents/flow.yaml:122:51: the pack has no agent "analyst"
-    built-in agents/flow.yaml:1110:18: the pack has no agent "analyst"
+    built-in agents/flow.yaml:1120:18: the pack has no agent "analyst"
     hint: agentctl packs check n8n-builder lists the same; a project file overrides the built-in one of the same name
     "#);
 }
@@ -111,7 +111,7 @@ fn flow() {
     let project = Project::new();
     insta::assert_snapshot!(project.said("flow check"), @"
     exit code 0
-    flow n8n-builder: 63 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
+    flow n8n-builder: 64 steps, stages clarification → research → decision → build → validate → test → complete (or blocked), no mistakes
     ");
     insta::assert_snapshot!(project.said("flow graph"), @r#"
     exit code 0
@@ -169,11 +169,13 @@ fn flow() {
       recipe --> recipes_join
       named["set decision<br/>when has(input.workflow) and input.workflow != null"]
       recipes_join --> named
-      nothing_to_change["set decision<br/>when (!has(input.workflow) or input.workflow == null) and (!has(st …"]
-      named --> nothing_to_change
+      named_there["set decision<br/>when (!has(input.workflow) or input.workflow == null) and size((st …"]
+      named --> named_there
+      nothing_to_change["set decision<br/>when steps.named_there.status != 'done' and (!has(input.workflow)  …"]
+      named_there --> nothing_to_change
       chosen_alone["set decision<br/>when steps.alone_with.status == 'done'"]
       nothing_to_change --> chosen_alone
-      decide["architect: decide<br/>when steps.named.status != 'done' and steps.nothing_to_change.stat …"]
+      decide["architect: decide<br/>when steps.named.status != 'done' and steps.named_there.status !=  …"]
       chosen_alone --> decide
       choose[/"ask the user: choose<br/>when steps.decide.status == 'done' and (size(steps.decide.output.d …"\]
       decide --> choose

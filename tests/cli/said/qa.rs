@@ -50,7 +50,7 @@ fn qa() {
     exit code 2
     -- stderr --
     error: no finding has the code "no-such-code"; did you mean agentctl/input-switched-off?
-    hint: docs/validation.md lists the codes
+    hint: the codes are agentctl/answers-with-headers, agentctl/branch-without-answer, agentctl/branches-merged, agentctl/code-syntax, agentctl/code-without-return, agentctl/connection-index-out-of-range, agentctl/constant-condition, agentctl/credential-not-connected, agentctl/cron-never-fires, agentctl/disabled-node-in-path, agentctl/excluded-by-default, agentctl/expression-syntax, agentctl/field-not-there, agentctl/file-encoding, agentctl/file-too-deep, agentctl/file-too-large, agentctl/file-unreadable, agentctl/file-unwritable, agentctl/fromai-outside-tool, agentctl/hardcoded-secret, agentctl/input-switched-off, agentctl/internal-error, agentctl/invalid-connection-type, agentctl/json-body-invalid, agentctl/loop-body-open, agentctl/loop-outputs-swapped, agentctl/loop-without-exit, agentctl/merge-missing-input, agentctl/missing-ai-input, agentctl/missing-expression-prefix, agentctl/node-setting-inside-parameters, agentctl/option-value, agentctl/reference-not-upstream, agentctl/respond-node-missing, agentctl/respond-node-unused, agentctl/respond-without-webhook, agentctl/retries-capped, agentctl/subnode-not-connected, agentctl/trigger-starts-nothing, agentctl/unbalanced-expression, agentctl/unknown-operator, agentctl/unknown-parameter-key, agentctl/unknown-reference, agentctl/unreachable-node, agentctl/webhook-path-conflict, n8n/api, n8n/credential, n8n/no-trigger, n8n/parameter, n8n/structure, n8n/unknown-type, n8n/unknown-version
     "#);
     insta::assert_snapshot!(project.said("qa --all"), @r"
     exit code 2
@@ -83,8 +83,8 @@ fn analyze() {
 
     ## Research gaps
 
-    - n8n-nodes-base.filter was used, and no call of the run looked it up [event 65]
-    - n8n-nodes-base.webhook was used, and no call of the run looked it up [event 65]
+    - n8n-nodes-base.filter was used, and no call of the run looked it up [event 66]
+    - n8n-nodes-base.webhook was used, and no call of the run looked it up [event 66]
 
     ## Cost
 
@@ -94,14 +94,14 @@ fn analyze() {
 
     - 1 [TIME] the run began
     - 31 [TIME] stage research
-    - 53 [TIME] stage decision
-    - 60 [TIME] stage build
-    - 65 [TIME] create_workflow changed orders-over-100-eur-to-slack
-    - 74 [TIME] stage validate
-    - 77 [TIME] check: 0 errors
-    - 104 [TIME] stage test
-    - 105 [TIME] stage complete
-    - 106 [TIME] the run ended: checked; not executed
+    - 54 [TIME] stage decision
+    - 61 [TIME] stage build
+    - 66 [TIME] create_workflow changed orders-over-100-eur-to-slack
+    - 75 [TIME] stage validate
+    - 78 [TIME] check: 0 errors
+    - 105 [TIME] stage test
+    - 106 [TIME] stage complete
+    - 107 [TIME] the run ended: checked; not executed
 
     ## Proposed learnings
 

@@ -224,7 +224,7 @@ fn status_runs_approvals_and_usage() {
     "#);
     insta::assert_snapshot!(project.said("runs verify"), @"
     exit code 0
-    ✓ [RUN]: 107 records, the chain is whole
+    ✓ [RUN]: 108 records, the chain is whole
     ");
     insta::assert_snapshot!(project.said("runs verify no-such-run"), @r#"
     exit code 1
@@ -387,63 +387,63 @@ fn log() {
       39  [TIME]     asks offline (turn 2)
       40  [TIME]     answered
       41  [TIME]     researcher wrote research_findings
-                     skipped: recipes, named
-      45  [TIME]   nothing_to_change: taken
-      46  [TIME]     program wrote decision
+                     skipped: recipes, named, named_there
+      46  [TIME]   nothing_to_change: taken
+      47  [TIME]     program wrote decision
                      skipped: chosen_alone, decide, choose, chosen, current
-      52  [TIME]   blueprint: taken
-      53  [TIME] ▶ decision
-      54  [TIME]   blueprint
-      55  [TIME]     asks offline (turn 1)
-      56  [TIME]     answered
-      57  [TIME]     architect wrote blueprint
-      59  [TIME]   build: taken
-      60  [TIME] ▶ build
-      61  [TIME]   build
-      62  [TIME]     asks offline (turn 1)
-      63  [TIME]     answered, wants 1 tool call
-      64  [TIME]     builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
+      53  [TIME]   blueprint: taken
+      54  [TIME] ▶ decision
+      55  [TIME]   blueprint
+      56  [TIME]     asks offline (turn 1)
+      57  [TIME]     answered
+      58  [TIME]     architect wrote blueprint
+      60  [TIME]   build: taken
+      61  [TIME] ▶ build
+      62  [TIME]   build
+      63  [TIME]     asks offline (turn 1)
+      64  [TIME]     answered, wants 1 tool call
+      65  [TIME]     builder → create_workflow name=Orders over 100 EUR to Slack nodes=[3] connections={"Webhook":{"main":[[{"node":"Only amount > …
                          allowed by builder: create-workflow
-      65  [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+      66  [TIME]     ✓ create_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
                          change 1: orders-over-100-eur-to-slack created, 3 nodes
-      66  [TIME]     asks offline (turn 2)
-      67  [TIME]     answered
-      68  [TIME]     builder wrote workflow
+      67  [TIME]     asks offline (turn 2)
+      68  [TIME]     answered
+      69  [TIME]     builder wrote workflow
                      skipped: built_alone
-      71  [TIME]   built: taken
-      72  [TIME]     program wrote workflow
-      73  [TIME]   qa_loop: cycle 1
-      74  [TIME] ▶ validate
-      75  [TIME]   qa_loop[1]/final
-      76  [TIME]     qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
+      72  [TIME]   built: taken
+      73  [TIME]     program wrote workflow
+      74  [TIME]   qa_loop: cycle 1
+      75  [TIME] ▶ validate
+      76  [TIME]   qa_loop[1]/final
+      77  [TIME]     qa → validate_workflow workflow_id=orders-over-100-eur-to-slack
                          allowed by qa: validate-final
-      77  [TIME]     ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
-      79  [TIME]   qa_loop[1]/look
-      80  [TIME]     qa → get_workflow workflow_id=orders-over-100-eur-to-slack view=review
+      78  [TIME]     ✓ validate_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, file: workflows…
+      80  [TIME]   qa_loop[1]/look
+      81  [TIME]     qa → get_workflow workflow_id=orders-over-100-eur-to-slack view=review
                          allowed by qa: get-workflow
-      81  [TIME]     ✓ get_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, node_count: 3
-      83  [TIME]     program wrote qa_report
-      84  [TIME]   qa_loop[1]/validate: taken
-      85  [TIME]   qa_loop[1]/validate
-      86  [TIME]     asks offline (turn 1)
-      87  [TIME]     answered
-      88  [TIME]     qa wrote qa_report, edit_scope
+      82  [TIME]     ✓ get_workflow id: orders-over-100-eur-to-slack, name: Orders over 100 EUR to Slack, active: false, node_count: 3
+      84  [TIME]     program wrote qa_report
+      85  [TIME]   qa_loop[1]/validate: taken
+      86  [TIME]   qa_loop[1]/validate
+      87  [TIME]     asks offline (turn 1)
+      88  [TIME]     answered
+      89  [TIME]     qa wrote qa_report, edit_scope
                      skipped: qa_loop[1]/judged_alone
-      91  [TIME]   qa_loop[1]/judged: taken
-      92  [TIME]     program wrote qa_report
+      92  [TIME]   qa_loop[1]/judged: taken
+      93  [TIME]     program wrote qa_report
                      skipped: qa_loop[1]/test, qa_loop[1]/test_alone, qa_loop[1]/tried, qa_loop[1]/tried_alone
-      97  [TIME]     program wrote qa_report
+      98  [TIME]     program wrote qa_report
                        qa: pass, 0 errors, 1 warning (cycle 1)
-      98  [TIME]   qa_loop[1]/failed: stopped
-      99  [TIME]   qa_loop: left
+      99  [TIME]   qa_loop[1]/failed: stopped
+     100  [TIME]   qa_loop: left
                      skipped: weigh, note
-     102  [TIME]   understood: passed
-     103  [TIME]   covered: passed
-     104  [TIME] ▶ test
-     105  [TIME] ▶ complete
-     106  [TIME] complete: checked; not executed (exit code 0)
-     107  [TIME] activation 1 ended: complete
-    run [RUN]: complete; 107 records, 7 model calls, 6 tool calls
+     103  [TIME]   understood: passed
+     104  [TIME]   covered: passed
+     105  [TIME] ▶ test
+     106  [TIME] ▶ complete
+     107  [TIME] complete: checked; not executed (exit code 0)
+     108  [TIME] activation 1 ended: complete
+    run [RUN]: complete; 108 records, 7 model calls, 6 tool calls
     next: agentctl undo [RUN] --to N puts things as change N left them (1 to 1; 0: as before the run)
     "#);
     insta::assert_snapshot!(project.said("log no-such-run"), @r#"

@@ -194,7 +194,7 @@ fn accept_and_undo() {
     insta::assert_snapshot!(project.said("status"), @"
     exit code 0
     run [RUN] · stage complete · complete, taken back
-    taken back: an undo put back what this run changed; agentctl log [RUN] shows its changes, agentctl undo [RUN] --to N brings them back
+    taken back: an undo put back what this run changed; agentctl log [RUN] shows its changes, agentctl undo [RUN] --to 1 brings them back
     ");
     let analysis = project.run(&["analyze"]).stdout;
     let ended = analysis.lines().find(|line| line.starts_with("Ended:"));
@@ -204,7 +204,7 @@ fn accept_and_undo() {
     );
     insta::assert_snapshot!(project.said("resume"), @"
     exit code 0
-    taken back: an undo put back what this run changed; agentctl log [RUN] shows its changes, agentctl undo [RUN] --to N brings them back
+    taken back: an undo put back what this run changed; agentctl log [RUN] shows its changes, agentctl undo [RUN] --to 1 brings them back
     ");
     insta::assert_snapshot!(project.said("runs list --status taken-back"), @"
     exit code 0
