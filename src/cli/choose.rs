@@ -41,11 +41,6 @@ pub(super) fn text(question: &str) -> Result<String, InquireError> {
 }
 
 /// What is typed at a list is first the beginning of a label ("n" is "No, …"), then letters somewhere in one.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    clippy::ptr_arg,
-    reason = "inquire's own signature"
-)]
 pub(super) fn score(filter: &str, label: &String, shown: &str, index: usize) -> Option<i64> {
     const BEGINS: i64 = 1 << 32;
     let score = inquire::Select::<String>::DEFAULT_SCORER(filter, label, shown, index)?;

@@ -61,7 +61,7 @@ pub(super) fn is_not_used(finished: &Finished<'_>, node: &Node) -> bool {
             && !KEEPS.contains(&short_type(n.node_type()))
             && all_texts(n).iter().any(|t| t.contains("$json"))
     };
-    !named && last.is_some() && !readers.iter().any(|n| reads(n))
+    !named && last.is_some() && !readers.iter().any(reads)
 }
 
 /// The words behind `json.` and `json['` of an expression, up to the end of each path: the last name of each.

@@ -39,7 +39,7 @@ pub(super) fn looks_for_nothing(finished: &Finished<'_>, node: &Node) -> bool {
         let value = parameters(node).get(*name);
         value.is_some_and(|v| v.as_str() != Some("") && *v != serde_json::json!({}))
     };
-    if computed(node) || own.iter().any(|name| asks(&name)) {
+    if computed(node) || own.iter().any(asks) {
         return false;
     }
     let compares = |n: &Node| {
