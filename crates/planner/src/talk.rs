@@ -144,7 +144,10 @@ fn new_errors(before: &Workflow, after: &Workflow, catalog: &Catalog) -> Vec<Str
         found.filter(|f| f.severity == Severity::Error).collect()
     };
     let known = errors(before);
-    let is_new = |error: &Finding| known.iter().all(|known| spot(known) != spot(error));
+    let is_new = |error: &Finding| {
+        let place = spot(error);
+        known.iter().all(|known| spot(known) != place)
+    };
     let new = errors(after).into_iter().filter(is_new);
     new.map(|error| error.message).collect()
 }

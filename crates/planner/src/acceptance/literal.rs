@@ -162,7 +162,7 @@ fn stands_for(request: &str, text: &str, word: &str) -> Option<Option<String>> {
     let times = |of: &str| of.matches(word).count();
     let beside = request.replacen(text, "", 1);
     let is = rx(&format!(
-        r"(?-i:\b{word}\b)\s+(?:is|being|ist|sei|es|est|=|for|für|for)\s+(?:(?:the|its|der|die|das|el|la|le)\s+)?(\w+)"
+        r"(?-i:\b{word}\b)\s+(?:is|being|ist|sei|es|est|=|for|für)\s+(?:(?:the|its|der|die|das|el|la|le)\s+)?(\w+)"
     ));
     if times(&beside) == 0 {
         return None;

@@ -133,7 +133,9 @@ impl Reading<'_> {
         let theme = clause.after.first().filter(|p| p.prep.is_empty())?;
         let does = |at: &usize| {
             let verb = self.chart.item(*at).verb();
-            verb.is_some_and(|v| v.form == "past" && crate::account::asks_for_a_step(v))
+            let other = |v: &&crate::lex::Sense| v.concept != gets.sense.concept;
+            verb.filter(other)
+                .is_some_and(|v| v.form == "past" && crate::account::asks_for_a_step(v))
         };
         let at = (theme.from..theme.to).find(does)?;
         let sense = self.chart.item(at).verb()?.clone();

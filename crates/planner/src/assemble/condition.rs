@@ -264,15 +264,12 @@ impl Reading<'_> {
         let Val::Lit { value } = right else {
             return None;
         };
-        let yes = match value.as_str()? {
-            "true" => true,
-            "false" => false,
-            _ => return None,
-        };
+        let yes: bool = value.as_str()?.parse().ok()?;
         let op = self.sign(sign, phrase);
-        let named = self.chart.item(sign.checked_sub(1)?);
-        (matches!(op, Cmp::Eq | Cmp::Ne) && !named.stops()).then(|| Cond::Compare {
-            left: field(self.raw(sign - 1)),
+        let at = sign.checked_sub(1)?;
+        let named = !self.chart.item(at).stops();
+        (matches!(op, Cmp::Eq | Cmp::Ne) && named).then(|| Cond::Compare {
+            left: field(self.raw(at)),
             op,
             right: lit(yes),
         })

@@ -57,7 +57,8 @@ impl Reading<'_> {
         let mut items = self.items(clause).iter();
         let due = items.any(|i| i.verb().is_some_and(|v| v.calls("EXPIRE")));
         let before = clause.phrases().any(|p| p.prep == "before");
-        let (Some(ahead), Some(store), true) = (ahead, store, due && before) else {
+        let days = ahead.filter(|seconds| seconds % DAY == 0);
+        let (Some(ahead), Some(store), true) = (days, store, due && before) else {
             return Vec::new();
         };
         let Ok(offset_seconds) = i64::try_from(ahead) else {
@@ -80,7 +81,7 @@ impl Reading<'_> {
         let read = self.simple(clause, on(store, Verb::GetMany, object, args));
         let test = self.simple(clause, Does::Filter { condition });
         let told = self.notify(i, &told, "NOTIFY");
-        if told.is_empty() || ahead % DAY != 0 {
+        if told.is_empty() {
             return Vec::new();
         }
         [read, test].into_iter().chain(told).collect()

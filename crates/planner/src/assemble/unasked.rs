@@ -40,13 +40,19 @@ impl Reading<'_> {
             verb,
             Verb::Create | Verb::Update | Verb::Delete | Verb::Upsert
         );
-        let mut clauses = self.clauses.iter().enumerate();
-        let told = clauses.find(|(_, c)| !step.said.is_empty() && self.said(c) == step.said);
-        let tells = told.is_some_and(|(i, c)| match &c.verb {
+        if !own || !changes {
+            return false;
+        }
+        self.clause_of(step).is_some_and(|(i, c)| match &c.verb {
             Some(verb) => verb.sense.form == "third" && Some(i) == self.starts_at,
             None => self.items(c).iter().any(|item| item.is("aux")),
-        });
-        own && changes && tells
+        })
+    }
+
+    /// The clause that a step was read from.
+    fn clause_of(&self, step: &Step) -> Option<(usize, &Clause)> {
+        let mut clauses = self.clauses.iter().enumerate();
+        clauses.find(|(_, c)| !step.said.is_empty() && self.said(c) == step.said)
     }
 
     /// "When by the form (fields: name, e-mail) a request comes in, …": a message that was read from what tells of the event.
@@ -99,9 +105,7 @@ impl Reading<'_> {
                 self.kind(p) == "field" && p.modifiers.iter().any(owner)
             })
         };
-        let mut clauses = self.clauses.iter();
-        let said = clauses.find(|c| !step.said.is_empty() && self.said(c) == step.said);
-        !rows && said.is_some_and(of_a_record)
+        !rows && self.clause_of(step).is_some_and(|(_, c)| of_a_record(c))
     }
 
     /// Whether no record is at hand at the start: behind a rhythm or a person.

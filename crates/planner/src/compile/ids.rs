@@ -3,12 +3,14 @@
 use super::draft::Draft;
 use super::facts::{Facts, shown};
 use agentctl_n8n::catalog::{Property, PropertyKind};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 impl Draft<'_> {
     /// Says of each name that stands where an id belongs that it must be chosen, unless that was said.
     pub(super) fn names_for_ids(&mut self) {
         let mut found: Vec<(String, String, String)> = Vec::new();
+        let steps = super::trigger::every(&self.plan.steps);
+        let triggers = json!(self.plan.triggers).to_string();
         for node in &self.workflow.nodes {
             let (Some(facts), Some(params)) = (self.facts(node.node_type()), node.parameters())
             else {
@@ -16,8 +18,6 @@ impl Draft<'_> {
             };
             for (label, name) in named(&facts, params) {
                 let told = self.todo.iter().any(|t| t.text.contains(&name));
-                let steps = super::trigger::every(&self.plan.steps);
-                let triggers = serde_json::json!(self.plan.triggers).to_string();
                 let asked =
                     steps.iter().any(|s| s.said.contains(&name)) || triggers.contains(&name);
                 if asked && !told {

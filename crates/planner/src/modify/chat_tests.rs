@@ -177,6 +177,15 @@ fn one_more_day_of_the_week_leaves_the_others() {
             "{message}\n{done}"
         );
     }
+    // Every second week stays every second week.
+    let text = text.replace(
+        r#""triggerAtDay":[1]"#,
+        r#""weeksInterval":2,"triggerAtDay":[1]"#,
+    );
+    let fortnightly = Workflow::from_value(serde_json::from_str(&text).unwrap()).unwrap();
+    let done = does(&fortnightly, "also on Thursdays");
+    assert!(done.contains("[1,4]"), "{done}");
+    assert!(!done.contains(r#""weeksInterval":1"#), "{done}");
 }
 
 #[test]

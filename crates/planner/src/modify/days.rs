@@ -4,10 +4,9 @@ use super::slot::{self, clock_of};
 use super::{mention, words};
 use crate::chart::{Item, chart};
 use crate::compile::existing::Patch;
-use crate::compile::schedule;
 use crate::plan::ScheduleRule;
 use crate::time::{TimeMeaning, TimeSpan, spans};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub(super) fn added(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool {
     let spans = spans(clause, language);
@@ -61,7 +60,7 @@ pub(super) fn added(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool
         return false;
     };
     let rule = node.parameters().and_then(|p| p.get("rule").cloned());
-    let Some(rule) = rule else {
+    let Some(mut rule) = rule else {
         return false;
     };
     let known = rule.pointer("/interval/0/triggerAtDay");
@@ -69,20 +68,18 @@ pub(super) fn added(patch: &mut Patch<'_>, clause: &str, language: &str) -> bool
     let mut all: Vec<u8> = known
         .filter_map(|day| u8::try_from(day.as_u64()?).ok())
         .collect();
-    let (false, Some((hour, minute))) = (all.is_empty(), clock_of(&rule)) else {
+    if all.is_empty() || clock_of(&rule).is_none() {
         return false;
-    };
+    }
     all.extend(days);
     all.sort_unstable();
     all.dedup();
-    let rule = ScheduleRule::Weeks {
-        n: 1,
-        weekdays: all,
-        hour,
-        minute,
-    };
+    // The rest of the rhythm (every second week, the time of day) stays.
+    if let Some(days) = rule.pointer_mut("/interval/0/triggerAtDay") {
+        *days = json!(all);
+    }
     node.edit_parameters(|params| {
-        params.insert("rule".into(), schedule::rule(&[rule]));
+        params.insert("rule".into(), rule);
         true
     })
 }

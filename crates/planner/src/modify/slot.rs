@@ -310,7 +310,8 @@ fn part_of_text(patch: &mut Patch<'_>, literals: &[Said<'_>], kept: &[String]) -
         let [text] = place.holds.as_slice() else {
             return None;
         };
-        let whole = plainly(text) > 0 && plainly(text) == text.matches(old.text).count();
+        let outside = plainly(text);
+        let whole = outside > 0 && outside == text.matches(old.text).count();
         let text = whole.then(|| text.replace(old.text, new.text))?;
         Some((place.node, place.path, text))
     });

@@ -25,9 +25,10 @@ pub(crate) fn tidy(message: &str, workflow: Option<&Workflow>, language: &str) -
         let value = super::bare::value_of_part(text, language);
         literals.chain(names).chain(value).collect()
     };
-    let plain = super::idiom::plainly(text, language, &kept(text));
+    let first = kept(text);
+    let plain = super::idiom::plainly(text, language, &first);
+    let kept = if plain == text { first } else { kept(&plain) };
     let text = plain.as_str();
-    let kept = kept(text);
     let mut kind = words::places(text, language, "please");
     kind.retain(|place| {
         !kept

@@ -85,6 +85,14 @@ fn what_came_is_posted_to_an_address_and_mailed_to_nobody() {
 }
 
 #[test]
+fn what_one_gets_gotten_is_read_once() {
+    let request =
+        "When an email arrives in Gmail, each mail gets its attachment gotten from Dropbox";
+    let (missing, nodes) = built(request);
+    assert!(!nodes.is_empty(), "{missing:?}");
+}
+
+#[test]
 fn the_id_of_another_service_s_record_is_taken_for_nothing() {
     let (_, nodes) = built("When a row is added to the Google Sheet Orders, send it to Telegram");
     let sent = of(&nodes, "telegram", "sendMessage");

@@ -8,6 +8,7 @@ use crate::compile::Compiled;
 use crate::time::spans;
 use agentctl_n8n::{Node, short_type};
 use serde_json::{Map, Value};
+use std::cell::OnceCell;
 
 /// Nodes that hand on the items as they are.
 const HANDS_ON: &[&str] = &[
@@ -29,6 +30,8 @@ pub(super) struct Finished<'a> {
     built: &'a Compiled,
     request: &'a str,
     pub language: &'a str,
+    /// The whole request, read when it is asked for.
+    whole: OnceCell<Part>,
 }
 
 /// A part of the request, read alone.
@@ -51,6 +54,7 @@ impl<'a> Finished<'a> {
             built,
             request,
             language,
+            whole: OnceCell::new(),
         }
     }
 
@@ -81,9 +85,9 @@ impl<'a> Finished<'a> {
         self.said(node).map(|said| self.read(said))
     }
 
-    /// The whole request, read anew.
-    pub fn whole(&self) -> Part {
-        self.read(self.request)
+    /// The whole request.
+    pub fn whole(&self) -> &Part {
+        self.whole.get_or_init(|| self.read(self.request))
     }
 
     fn read(&self, text: &str) -> Part {
@@ -123,8 +127,9 @@ impl<'a> Finished<'a> {
         None
     }
 
-    /// The nodes that get its items as they are, past those that only hand them on.
-    pub fn readers(&self, node: &'a Node) -> Vec<&'a Node> {
+    /// The nodes that get its items as they are, past those that only hand them on; of what `keeps` them in what it makes, also what is
+    /// behind.
+    pub fn readers(&self, node: &'a Node, keeps: &[&str]) -> Vec<&'a Node> {
         let mut open: Vec<&Node> = self.behind(node).collect();
         let mut seen: Vec<&Node> = Vec::new();
         while let Some(next) = open.pop() {
@@ -132,7 +137,8 @@ impl<'a> Finished<'a> {
                 continue;
             }
             seen.push(next);
-            if HANDS_ON.contains(&short_type(next.node_type())) {
+            let short = short_type(next.node_type());
+            if HANDS_ON.contains(&short) || keeps.contains(&short) {
                 open.extend(self.behind(next));
             }
         }

@@ -16,14 +16,16 @@ const KEEPS: &[&str] = &["code", "aggregate", "merge", "set"];
 pub(super) fn tells_of_nothing(finished: &Finished<'_>, node: &Node) -> bool {
     let empty = |n: &&Node| finished.brings_nothing(n);
     let blind = finished.source(node).is_some_and(|n| empty(&n));
-    let named: Vec<String> = finished
-        .nodes()
-        .filter(empty)
-        .map(|n| format!("{WHOLE}$('{}').item.json)", n.name()))
-        .collect();
-    let here = ["$json)", "$json,"].map(|json| format!("{WHOLE}{json}"));
+    let named = finished.nodes().filter(empty);
+    let named = named.map(|n| format!("$('{}').item.json", n.name()));
+    let items: Vec<String> = named.chain(blind.then(|| "$json".to_owned())).collect();
+    // `JSON.stringify($json)`, and with its indentation.
     let tells = |value: &str| {
-        blind && here.iter().any(|h| value.contains(h)) || named.iter().any(|n| value.contains(n))
+        let whole = |item: &String| {
+            let ends = [")", ","].map(|end| format!("{WHOLE}{item}{end}"));
+            ends.iter().any(|text| value.contains(text))
+        };
+        items.iter().any(whole)
     };
     let mapping = parameters(node)
         .get("columns")
@@ -32,7 +34,7 @@ pub(super) fn tells_of_nothing(finished: &Finished<'_>, node: &Node) -> bool {
     all_texts(node).into_iter().any(tells) || blind && mapping == "autoMapInputData"
 }
 
-/// Whether what a model answers goes nowhere: no node behind it reads it, and none names it.
+/// Whether what a model answers goes nowhere, where a file is opened behind it: no node behind it reads it, and none names it.
 pub(super) fn is_not_used(finished: &Finished<'_>, node: &Node) -> bool {
     if !ANSWERS.contains(&short_type(node.node_type())) {
         return false;
@@ -41,27 +43,15 @@ pub(super) fn is_not_used(finished: &Finished<'_>, node: &Node) -> bool {
     let named = finished
         .nodes()
         .any(|n| all_texts(n).iter().any(|t| t.contains(&name)));
-    let mut readers = finished.readers(node);
-    let mut at = 0;
     // What is made of each item, or of all, holds it still.
-    while let Some(reader) = readers.get(at).copied() {
-        at += 1;
-        if KEEPS.contains(&short_type(reader.node_type())) {
-            for next in finished.readers(reader) {
-                if readers.iter().all(|r| r.name() != next.name()) {
-                    readers.push(next);
-                }
-            }
-        }
-    }
-    let opens = |n: &Node| short_type(n.node_type()) == "extractFromFile";
-    let last = readers.iter().find(|n| opens(n));
+    let readers = finished.readers(node, KEEPS);
+    let opens = |n: &&Node| short_type(n.node_type()) == "extractFromFile";
     let reads = |n: &&Node| {
         !opens(n)
             && !KEEPS.contains(&short_type(n.node_type()))
             && all_texts(n).iter().any(|t| t.contains("$json"))
     };
-    !named && last.is_some() && !readers.iter().any(reads)
+    !named && readers.iter().any(opens) && !readers.iter().any(reads)
 }
 
 /// The words behind `json.` and `json['` of an expression, up to the end of each path: the last name of each.

@@ -1,6 +1,7 @@
 //! What is looked for and what is waited for: a look that says by what, an event that is the one that was said.
 
 use super::finished::{Finished, Part, all_texts, parameters, text};
+use crate::compile::words::plain;
 use crate::lex::{Class, Lexicon};
 use agentctl_n8n::catalog::{Catalog, PropertyKind};
 use agentctl_n8n::{Node, short_type};
@@ -52,39 +53,18 @@ pub(super) fn looks_for_nothing(finished: &Finished<'_>, node: &Node) -> bool {
             && (short != "if" && short != "filter"
                 || all_texts(n).iter().any(|t| t.contains("$('")))
     };
-    let nodes: Vec<&Node> = finished
-        .nodes()
-        .filter(|n| n.name() == node.name())
-        .collect();
-    let later = nodes.iter().any(|n| finished.behind(n).any(compares));
+    let later = finished.behind(node).any(compares);
     !later && finished.part(node).is_some_and(|part| looks_up(&part))
 }
 
-/// The words of an event's name: `eventCancelled`, `order.created`.
-fn words(name: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for part in name.split(|c: char| !c.is_alphanumeric()) {
-        let mut word = String::new();
-        for c in part.chars() {
-            if c.is_uppercase() && !word.is_empty() {
-                words.push(std::mem::take(&mut word));
-            }
-            word.extend(c.to_lowercase());
-        }
-        words.push(word);
-    }
-    words.retain(|w| !w.is_empty());
-    words
-}
-
-/// The frames of the verb in an event's name, and its other words.
+/// The frames of the verb in an event's name (`eventCancelled`, `order.created`), and its other words.
 fn told(name: &str) -> (Option<Vec<String>>, Vec<String>) {
     let verb = |word: &String| {
         let senses = Lexicon::of("en").senses(word).iter();
         let mut verbs = senses.filter(|s| s.class == Class::Verb && s.form == "past");
         verbs.next().map(|s| s.says.clone())
     };
-    let words = words(name);
+    let words = plain(name);
     let frames = words.iter().find_map(verb);
     let rest = words.into_iter().filter(|w| verb(w).is_none()).collect();
     (frames, rest)

@@ -63,10 +63,10 @@ pub(super) fn waited(patch: &mut Patch<'_>, clause: &Clause<'_>, kept: &[String]
         .iter()
         .filter_map(Item::verb)
         .any(|v| v.calls("WAIT"));
-    let times = new_times(clause);
     if let Some(read) = counted(patch, clause, kept) {
         return read;
     }
+    let times = new_times(clause);
     let better = clause.has("better") && clause.chart.items.iter().all(|i| i.verb().is_none());
     let better = better || clause.is_bare(times.iter().map(|time| time.from..time.to).collect());
     let (
