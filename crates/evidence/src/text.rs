@@ -158,8 +158,8 @@ fn number_length(rest: &str) -> usize {
         let joins = matches!(c, '.' | ',' | ':')
             && chars.peek().is_some_and(|(_, next)| next.is_ascii_digit());
         let group = grouped
-            && (1..=3).contains(&(at - length_before(rest, at)))
             && matches!(c, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}')
+            && (1..=3).contains(&(at - length_before(rest, at)))
             && is_group(rest.get(at + c.len_utf8()..).unwrap_or_default());
         if !c.is_ascii_digit() && !joins && !group {
             break;

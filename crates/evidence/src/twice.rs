@@ -170,10 +170,13 @@ impl Corpus {
         let weigh = |terms: &mut dyn Iterator<Item = &Term>| -> f64 {
             terms.map(|term| self.weight(&term.sense)).sum()
         };
+        if !done || !named {
+            return false;
+        }
+        let held: Vec<&Term> = own.terms.iter().filter(|term| has(term)).collect();
         let whole = weigh(&mut own.terms.iter());
-        let held = own.terms.iter().filter(|term| has(term)).count();
-        let weight = weigh(&mut own.terms.iter().filter(|term| has(term)));
-        done && named && held >= WORDS && whole > 0.0 && weight / whole >= ALIKE
+        let weight = weigh(&mut held.iter().copied());
+        held.len() >= WORDS && whole > 0.0 && weight / whole >= ALIKE
     }
 
     /// Whether every word of a claim stands in a sentence, in its title or where it points back to, denied or not as there.

@@ -7,7 +7,7 @@ use agentctl_base::yaml::{Node, Place, Problem, Problems};
 const MOCK_KEYS: [&str; 3] = ["cases", "answer", "error"];
 const CASE_KEYS: [&str; 3] = ["when", "answer", "error"];
 /// Keys of a tool's file that hold a list.
-const LISTS: [&str; 3] = ["keywords", "acts", "usage_examples"];
+const LISTS: [&str; 2] = ["keywords", "usage_examples"];
 
 /// `{cases: [{when, answer or error}], answer}`; a mock without cases is the answer itself.
 pub(super) fn mock(node: &Node, file: &str, problems: &mut Vec<Problem>) {
@@ -72,9 +72,7 @@ pub(super) fn lists(node: &Node, problems: &mut Problems) {
         let Some(of) = node.get(key).filter(|of| of.as_list().is_none()) else {
             continue;
         };
-        if key != "acts" {
-            problems.add(of.place, format!("{key} is a list"));
-        }
+        problems.add(of.place, format!("{key} is a list"));
     }
 }
 

@@ -246,9 +246,12 @@ pub(super) fn report(
 
 /// The last change that no undo made, of a run that was taken back.
 fn redo(view: &RunView) -> Option<u32> {
+    if !view.is_taken_back() {
+        return None;
+    }
     let made = history::of_run(&view.run_id, &view.changes);
     let own = made.iter().rev().find(|made| made.by != By::Undo);
-    own.filter(|_| view.is_taken_back()).map(|made| made.number)
+    own.map(|made| made.number)
 }
 
 /// The questions that their recommendations answered, in order.

@@ -226,8 +226,7 @@ impl Journal {
         self.hash = hash;
         self.len += line.len() as u64;
         self.digest.update(line.as_bytes());
-        // Where a ledger has it, it has it durably already, and the file is a copy.
-        self.synced = self.held.is_some();
+        self.synced = false;
         if durable {
             self.sync()?;
         }
@@ -262,6 +261,7 @@ impl Journal {
     /// After this, everything appended survives a power loss, and so does the file's name.
     pub fn sync(&mut self) -> Result<(), StoreError> {
         self.usable()?;
+        // What a ledger has it has durably already, and the file is a copy.
         if self.held.is_some() {
             return Ok(());
         }

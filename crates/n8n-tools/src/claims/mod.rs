@@ -139,9 +139,7 @@ fn settle_report(report: &mut Map<String, Value>, by: &Claim<'_>) -> Vec<String>
 }
 
 /// What the program knows of a run and no agent may put otherwise.
-const OF_THE_RUN: [&str; 15] = [
-    OPEN_BECAUSE,
-    NO_CASE,
+const OF_THE_RUN: [&str; 13] = [
     "cases",
     "copy",
     "egress",
@@ -205,9 +203,9 @@ fn settle_execution(report: &mut Map<String, Value>, by: &Claim<'_>, faults: &mu
                 report.insert(key.into(), fact.clone());
             }
         }
-        // A test before this one may have been.
-        if seen.is_some_and(|seen| seen != "inconclusive") {
-            report.insert(OPEN_BECAUSE.into(), Value::Null);
+        // What a test before this one left open is not said of this one.
+        for key in [OPEN_BECAUSE, NO_CASE] {
+            report.insert(key.into(), run.get(key).cloned().unwrap_or_default());
         }
     }
 }

@@ -220,7 +220,7 @@ fn without_a_validation_only_what_stands_may_be_said_again() {
     assert_eq!(told, Vec::<String>::new());
     assert_eq!(
         patch,
-        json!({"qa_report": {"executed": true, "execution": {"id": "7"}, "ran": ["A"], "simulated": ["B"], "inconclusive_because": null}})
+        json!({"qa_report": {"executed": true, "execution": {"id": "7"}, "ran": ["A"], "simulated": ["B"], "inconclusive_because": null, "no_case": null}})
     );
     let claim =
         json!({"qa_report": {"executed": true, "execution": {"id": "8"}, "test_status": "pass"}});

@@ -48,7 +48,9 @@ fn is_meant(request: &str, from: usize, to: usize) -> bool {
         other => other,
     };
     let follows = after.trim_start_matches(apart);
-    let beside = led.is_some_and(|word| *word == "workflow") || follows.starts_with("workflow");
+    let one = |rest: &str| !rest.starts_with(char::is_alphanumeric);
+    let beside = led.is_some_and(|word| *word == "workflow")
+        || follows.strip_prefix("workflow").is_some_and(one);
     let runs =
         words.iter().rev().take(BEFORE).any(|word| {
             RUNS.contains(word) || RUNS_OTHERWISE.contains(word) || RUNS_DE.contains(word)
@@ -76,6 +78,7 @@ mod named_tests {
             "Every hour run the workflow \"Repair two\"",
             "Change the workflow Repair twofold",
             "Repair two things",
+            "Repair two workflows",
         ] {
             assert!(!names(request, "Repair two"), "{request}");
         }
