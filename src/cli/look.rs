@@ -172,9 +172,8 @@ fn around(text: &str, tells: impl Fn(&str) -> bool) -> String {
 /// What only the user can do, what is wrong with it, and what of the request is not in it.
 pub fn known(glance: &Glance) -> String {
     let mut out = String::new();
-    let told = |all: &[Value]| all.iter().take(MOST_OF_KIND).cloned().collect::<Vec<_>>();
     let more = |all: &[Value]| all.len().saturating_sub(MOST_OF_KIND);
-    for item in &told(&glance.todo) {
+    for item in glance.todo.iter().take(MOST_OF_KIND) {
         let field = |key: &str| item.get(key).and_then(Value::as_str).unwrap_or_default();
         let what = match (item.as_str(), field("node")) {
             (Some(text), _) => prose(text),
@@ -185,7 +184,7 @@ pub fn known(glance: &Glance) -> String {
     }
     let place = "agentctl status --output-format json has them all";
     out.push_str(&left_out(more(&glance.todo), "more point", place));
-    for found in &told(&glance.findings) {
+    for found in glance.findings.iter().take(MOST_OF_KIND) {
         let field = |key: &str| found.get(key).and_then(Value::as_str).unwrap_or_default();
         let node = match field("node") {
             "" => String::new(),

@@ -255,7 +255,7 @@ fn executed(report: &RunReport, qa: &QaReport, out: &mut String) {
     let because = qa
         .inconclusive_because
         .as_deref()
-        .map(|why| format!("; {why}"));
+        .map(|why| format!("; {}", prose(why)));
     let how = match qa.test_status.as_deref() {
         Some("pass") if qa.simulated.is_empty() => "; it came through",
         Some("pass") => "; what ran came through, the simulated nodes are not proven",

@@ -194,13 +194,11 @@ impl Server {
                 self.sessions.answered(&once.id, &answered).await?;
                 Ok(answered)
             }
-            // It goes on where it stopped when it is sent again, here or elsewhere.
-            Err(problem)
-                if problem.more.contains_key("run_id") && problem.retry_after.is_some() =>
-            {
-                Err(problem)
-            }
             Err(problem) if problem.more.contains_key("run_id") => {
+                // It goes on where it stopped when it is sent again, here or elsewhere.
+                if problem.retry_after.is_some() {
+                    return Err(problem);
+                }
                 let answered = told(&problem);
                 self.sessions.answered(&once.id, &answered).await?;
                 Ok(answered)

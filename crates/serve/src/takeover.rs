@@ -46,6 +46,8 @@ enum Tried {
     Done,
     /// A process still has its conversation that does not renew its lease.
     Hangs,
+    /// It could not be looked at now: it is for the next look, here or elsewhere.
+    Later,
     Failed,
 }
 
@@ -115,9 +117,11 @@ async fn take_up(server: &Arc<Server>) {
         let open: BTreeSet<String> = abandoned.into_iter().collect();
         let open = &open | &*server.lost.all();
         known.retain(|run, now| now.is_going() || open.contains(run));
+        // As many at once as turns are.
+        let going = known.values().filter(|now| now.is_going()).count();
+        let mut free = server.limits.turns.saturating_sub(going);
         for run in open {
-            // As many at once as turns are.
-            if known.values().filter(|now| now.is_going()).count() >= server.limits.turns {
+            if free == 0 {
                 break;
             }
             let (hangs, failed) = match known.get(&run) {
@@ -135,6 +139,7 @@ async fn take_up(server: &Arc<Server>) {
                 hangs,
             ));
             known.insert(run, Known::Going { trying, failed });
+            free -= 1;
         }
     }
 }
@@ -149,6 +154,7 @@ async fn hear(server: &Server, known: &mut HashMap<String, Known>, look: u64) {
         };
         match trying.await {
             Ok(Tried::Done) => drop(server.lost.all().remove(&run)),
+            Ok(Tried::Later) => {}
             // Of a run that was lost it is at work, and nobody is cut off from it.
             Ok(Tried::Hangs) if server.lost.all().remove(&run) => {}
             Ok(Tried::Hangs) => drop(known.insert(run, Known::Hangs)),
@@ -160,8 +166,8 @@ async fn hear(server: &Server, known: &mut HashMap<String, Known>, look: u64) {
 async fn settled(server: Arc<Server>, ledger: Arc<dyn Ledger>, run: String, hangs: bool) -> Tried {
     match server.place(Priority::Low).await {
         Ok(_place) => server.take_over(&ledger, &run, hangs).await,
-        // Too many wait: it is for the next look, here or elsewhere.
-        Err(_) => Tried::Done,
+        // Too many wait.
+        Err(_) => Tried::Later,
     }
 }
 
@@ -206,8 +212,8 @@ impl Server {
                 None => return Tried::Done,
             },
             Ok(None) => None,
-            // Where the conversations are cannot be reached: this is the next look's.
-            Err(_) => return Tried::Done,
+            // Where the conversations are cannot be reached.
+            Err(_) => return Tried::Later,
         };
         let of = match of {
             Some((key, pack)) => match self.sessions.load(&key).await {
@@ -216,7 +222,7 @@ impl Server {
                     // Its turn is over, and the conversation may be in the next one: nobody is cut off from that.
                     is_open.then_some((key, pack))
                 }
-                Err(_) => return Tried::Done,
+                Err(_) => return Tried::Later,
             },
             None => None,
         };
