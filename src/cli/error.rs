@@ -90,7 +90,15 @@ fn typed(hint: String) -> String {
 fn addressed(hint: String, repository: &str) -> String {
     match repository.is_empty() {
         true => hint,
-        false => hint.replace("docs/", &format!("{repository}/blob/main/docs/")),
+        false => { hint.split_inclusive([' ', '(']) }
+            .map(
+                |word| match word.starts_with("docs/") && word.contains(".md") {
+                    true => format!("{repository}/blob/main/{word}"),
+                    // A folder of the user's may be called so.
+                    false => word.to_owned(),
+                },
+            )
+            .collect(),
     }
 }
 
@@ -103,6 +111,8 @@ fn a_page_is_named_by_its_address_once_there_is_one() {
         addressed(hint(), "https://x.test/a"),
         "a case is described in https://x.test/a/blob/main/docs/testing.md"
     );
+    let own = "agentctl qa docs/flows checks them all";
+    assert_eq!(addressed(own.to_owned(), "https://x.test/a"), own);
 }
 
 impl CliError {
