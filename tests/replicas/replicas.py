@@ -20,7 +20,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from support import FILES, Mind, Server, TOKEN, Way, database
+from support import FILES, Mind, Server, TOKEN, Told, Way, database
 
 LEASE = 2
 ADDRESS = os.environ["AGENTCTL_TEST_POSTGRES"]
@@ -49,11 +49,12 @@ api_key_env = "MINE_KEY"
 input = 0
 output = 0
 """
+A2A = {"a2a-version": "1.0", "x-tenant-id": "ann", "x-user-id": "ann"}
 BINARY = None
 
 
-def send(server, path, body=None, key=None, timeout=60):
-    headers = {"authorization": f"Bearer {TOKEN[::-1]}", "content-type": "application/json"}
+def send(server, path, body=None, key=None, timeout=60, more=None):
+    headers = {"authorization": f"Bearer {TOKEN[::-1]}", "content-type": "application/json", **(more or {})}
     if key:
         headers["idempotency-key"] = key
     data = json.dumps(body).encode() if body is not None else None
@@ -121,7 +122,7 @@ class House:
 
 
 def query(name, statement):
-    database.query(ADDRESS, name, statement)
+    return database.query(ADDRESS, name, statement)
 
 
 def said(text, conversation="c", user="ann"):
@@ -251,6 +252,53 @@ class Replicas(unittest.TestCase):
         # Where they cannot be counted, nobody is let in.
         self.house.way("three").cut()
         self.assertEqual(send(three, "/runs")[0], 503)
+
+    def asked(self, server, receiver, path):
+        """A task that waits for an answer, whose events are told to a receiver."""
+        message = {"messageId": path, "role": "ROLE_USER", "parts": [{"text": "which"}]}
+        told = {"message": message, "configuration": {"taskPushNotificationConfig": {"url": receiver.url(path)}}}
+        status, _, answer = send(server, "/agents/desk/a2a/v1/message:send", told, more=A2A)
+        self.assertEqual(status, 200, answer)
+        self.assertEqual(answer["task"]["status"]["state"], "TASK_STATE_INPUT_REQUIRED", answer)
+        states = lambda: [e["statusUpdate"]["status"]["state"] for e in receiver.of(path) if "statusUpdate" in e]  # noqa: E731
+        until(lambda: "TASK_STATE_INPUT_REQUIRED" in states())
+        return answer["task"], states
+
+    def answered(self, server, task):
+        message = {"messageId": task["id"], "taskId": task["id"], "role": "ROLE_USER", "parts": [{"text": "red"}]}
+        status, _, answer = send(server, "/agents/desk/a2a/v1/message:send", {"message": message}, more=A2A)
+        self.assertEqual((status, answer["task"]["status"]["state"]), (200, "TASK_STATE_COMPLETED"), answer)
+
+    def test_a_receiver_is_told_each_thing_once_and_goes_on_being_told_when_its_replica_is_gone(self):
+        # Those that may not tell this machine anything are none of them.
+        self.one.stop()
+        self.two.stop()
+        own = self.house.root / "home/.config/agentctl/config.toml"
+        own.parent.mkdir(parents=True, exist_ok=True)
+        own.write_text('[serve]\npush_addresses = ["127.0.0.1"]\n')
+        receiver = Told()
+        one, two = self.house.replica("four"), self.house.replica("five")
+        first, of_first = self.asked(one, receiver, "first")
+        # Who starts later finds what is still to be told, and that it is told.
+        three = self.house.replica("six")
+        self.answered(two, first)
+        until(lambda: of_first()[-1:] == ["TASK_STATE_COMPLETED"], 40)
+        killed, of_killed = self.asked(one, receiver, "killed")
+        stopped, of_stopped = self.asked(two, receiver, "stopped")
+        one.kill()
+        # What it had is free when its time is over; here it is over now.
+        query(self.house.database, "UPDATE agentctl_tellers SET until = clock_timestamp() WHERE until > clock_timestamp()")
+        two.stop()
+        for task in (killed, stopped):
+            self.answered(three, task)
+        for states in (of_killed, of_stopped):
+            until(lambda states=states: states()[-1:] == ["TASK_STATE_COMPLETED"], 60)
+        time.sleep(3)
+        for path in ("first", "killed", "stopped"):
+            told = [json.dumps(event, sort_keys=True) for event in receiver.of(path)]
+            self.assertEqual(len(set(told)), len(told), told)
+        for states in (of_first, of_killed, of_stopped):
+            self.assertEqual(states().count("TASK_STATE_COMPLETED"), 1)
 
     def test_a_turn_is_cancelled_at_the_other(self):
         self.mind.slow = 8
@@ -435,8 +483,36 @@ class Replicas(unittest.TestCase):
         until(lambda: not (self.house.root / "two/project/memory/runs" / run).exists(), 10)
 
 
+def spent(pid):
+    """Processor time of a process and of those children that it waited for, in seconds."""
+    with open(f"/proc/{pid}/stat") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return sum(int(ticks) for ticks in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
+def below(pid):
+    """A process and all that it began, which live."""
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return [pid, *(one for child in file.read().split() for one in below(int(child)))]
+
+
+def by_database():
+    """Processor time of the database, of its processes that live and of those that it saw end."""
+    # The postmaster is the parent of whoever answers.
+    backend = int(query("postgres", "SELECT pg_backend_pid()")[0])
+    with open(os.path.join(query("postgres", "SHOW data_directory")[0], "postmaster.pid")) as file:
+        postmaster = int(file.readline())
+    return sum(spent(pid) for pid in below(postmaster) if pid != backend)
+
+
+def written():
+    """What the database wrote to its log of changes, in bytes."""
+    return int(float(query("postgres", "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')")[0]))
+
+
 def figures(turns):
-    """What a turn costs: journals in files and conversations in SQLite, against both in Postgres, with one, two and four replicas."""
+    """What a turn costs: journals in files and conversations in SQLite, against both in Postgres, with one, two and four replicas.
+    Times on the clock are the machine's and its other work's; processor time, bytes and statements are the turn's."""
     mind = Mind()
 
     def measure(name, shared, count):
@@ -445,18 +521,38 @@ def figures(turns):
             servers = [house.replica(f"r{n}") for n in range(count)]
             for server in servers:
                 turn(server, "warm", "warm" + server.url[-4:])
-            alone = []
+
+            def cost():
+                of_servers = sum(spent(server.child.pid) for server in servers)
+                return (of_servers, by_database(), written()) if shared else (of_servers, 0, 0)
+
+            before, alone = cost(), []
             for n in range(turns):
                 began = time.monotonic()
                 assert turn(servers[n % count], f"w{n}", f"a{n % 20}")[0] == 200
                 alone.append(time.monotonic() - began)
             alone.sort()
+            between = cost()
             began = time.monotonic()
             with concurrent.futures.ThreadPoolExecutor(16) as pool:
                 done = list(pool.map(lambda n: turn(servers[n % count], f"w{n}", f"b{n % 64}-{n % count}")[0], range(turns)))
             took = time.monotonic() - began
             assert set(done) == {200}, set(done)
-            print(f"{name}: one at a time p50 {alone[len(alone) // 2] * 1000:.1f} ms, p99 {alone[int(len(alone) * 0.99)] * 1000:.1f} ms; 16 at once {turns / took:.0f} turns a second", flush=True)
+            after = cost()
+
+            def each(of, until):
+                server, base, bytes_ = ((late - early) / turns for early, late in zip(of, until))
+                return f"{server * 1000:.1f} ms of the servers' processor time, {base * 1000:.1f} ms of the database's, {bytes_ / 1024:.1f} KiB of its log"
+
+            print(
+                f"{name}: one at a time p50 {alone[len(alone) // 2] * 1000:.1f} ms, p99 {alone[int(len(alone) * 0.99)] * 1000:.1f} ms "
+                f"({each(before, between)}); 16 at once {turns / took:.0f} turns a second ({each(between, after)})",
+                flush=True,
+            )
+            if shared:
+                size = int(query("postgres", f"SELECT pg_database_size('{house.database}')")[0])
+                calls = query(house.database, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()")[0]
+                print(f"    kept {size / 2 / turns / 1024:.1f} KiB a turn in the database (with its empty tables), {int(calls) / 2 / turns:.1f} statements a turn (with those of the beginning)")
         finally:
             house.close()
 

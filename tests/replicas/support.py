@@ -85,3 +85,31 @@ class Thought(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
         except OSError:
             pass  # Who asked was killed.
+
+
+class Told(http.server.ThreadingHTTPServer):
+    """A receiver of push notifications on this machine: what came, in its order."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Taken)
+        self.came = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.server_port}/{path}"
+
+    def of(self, path):
+        return [body for at, body in list(self.came) if at == f"/{path}"]
+
+
+class Taken(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.server.came.append((self.path, body))
+        self.send_response(204)
+        self.end_headers()

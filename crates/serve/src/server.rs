@@ -366,17 +366,20 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let limits = server.limits.of_connections;
-    crate::push::resume(&server).await;
     let (at_doors, readers) = (Threads::at_doors()?, Threads::readers()?);
     let hands = Hands {
         works: Handle::current(),
         reads: readers.handle.clone(),
     };
-    let doors = Arc::new(Doors { server, hands });
+    let doors = Arc::new(Doors {
+        server: Arc::clone(&server),
+        hands,
+    });
     let (end, ended) = oneshot::channel();
     let ended = async { drop(ended.await) };
     let mut taken = JoinSet::new();
     let listener = at_doors.hand(listener)?;
+    let telling = tokio::spawn(crate::push::look_after(Arc::clone(&doors.server)));
     let looking = tokio::spawn(crate::takeover::look_after(Arc::clone(&doors.server)));
     let taking = listen(listener, wires, limits, doors, ended);
     taken.spawn_on(taking, &at_doors.handle);
@@ -384,8 +387,10 @@ pub async fn serve(
     let _ = end.send(());
     let ended = taken.join_next().await;
     looking.abort();
-    // What it held of the server is let go of.
-    let _ = looking.await;
+    telling.abort();
+    // What they held of the server is let go of.
+    let _ = (looking.await, telling.await);
+    crate::push::rest(&server).await;
     match ended {
         Some(Err(broke)) => Err(io::Error::other(broke)),
         _ => Ok(()),

@@ -24,6 +24,7 @@ mod schema;
 pub mod session;
 pub mod sqlite;
 mod synced;
+mod tellers;
 mod waiting;
 
 use agentctl_base::BoxFuture;
@@ -40,13 +41,14 @@ pub use runs::{RunOf, RunsOf, Tenants};
 pub use schema::Schema;
 pub use session::{Begun, Erased, Finish, Finished, Message, NewMessage, Role, Session, Summary};
 pub use sqlite::SqliteSessions;
+pub use tellers::{Take, Tellers};
 pub use waiting::Turn;
 
 /// So many turns of one session wait for the one that is under way; the next one is refused.
 pub const MOST_WAITING: u32 = 8;
 
 /// Where sessions are kept. Nothing is read or written without the whole key, except by [`Sessions::list`] with a scope.
-pub trait Sessions: Pushes + Send + Sync {
+pub trait Sessions: Pushes + Tellers + Send + Sync {
     /// The session's one turn, held until it is dropped; waits while another process or task has it.
     ///
     /// Errors: [`SessionError::Busy`] after `wait`; [`SessionError::Queue`] at once where [`MOST_WAITING`] wait already.

@@ -9,7 +9,9 @@
 
 mod suite;
 
-use agentctl_sessions::{NewMessage, PostgresSessions, Role, SessionError, Sessions};
+use agentctl_sessions::{
+    NewMessage, PostgresSessions, Role, SessionError, Sessions, Take, Tellers,
+};
 use sqlx::{Connection as _, PgConnection};
 use std::sync::Arc;
 use suite::{key, said, turn};
@@ -87,6 +89,45 @@ async fn requests_are_counted_over_all_who_share_a_database() {
         assert_eq!(one.spend("desk", 4).await.unwrap(), Ok(()));
     }
     assert!(two.spend("desk", 4).await.unwrap().is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receiver_is_told_by_one_of_those_who_share_a_database() {
+    let url = database("tellers").await;
+    let one = PostgresSessions::open(&url).await.unwrap();
+    let two = PostgresSessions::open(&url).await.unwrap();
+    assert!(one.take_push("p", "one", 60, Take::Free).await.unwrap());
+    assert!(one.take_push("p", "one", 60, Take::Free).await.unwrap());
+    assert!(!two.take_push("p", "two", 60, Take::Free).await.unwrap());
+    assert_eq!(two.told_elsewhere("two").await.unwrap(), ["p"]);
+    assert!(one.told_elsewhere("one").await.unwrap().is_empty());
+    // Where what is told has changed it is taken from whoever has it, who finds that.
+    assert!(two.take_push("p", "two", 60, Take::Over).await.unwrap());
+    assert!(!one.take_push("p", "one", 60, Take::Free).await.unwrap());
+    // Nobody leaves what another has.
+    one.leave_push(Some("p"), "one").await.unwrap();
+    one.leave_push(None, "one").await.unwrap();
+    assert!(!one.take_push("p", "one", 60, Take::Free).await.unwrap());
+    two.leave_push(None, "two").await.unwrap();
+    assert!(one.take_push("p", "one", 60, Take::Free).await.unwrap());
+    // Of one that died it is free when its time is over.
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let later = "UPDATE agentctl_tellers SET until = until - interval '61 seconds'";
+    sqlx::query(later).execute(&mut connection).await.unwrap();
+    assert!(two.told_elsewhere("two").await.unwrap().is_empty());
+    assert!(two.take_push("p", "two", 60, Take::Free).await.unwrap());
+    // Of many at once one has it.
+    let mut asked = tokio::task::JoinSet::new();
+    let one = Arc::new(one);
+    for n in 0..20 {
+        let one = Arc::clone(&one);
+        asked.spawn(async move {
+            let by = n.to_string();
+            one.take_push("crowd", &by, 60, Take::Free).await.unwrap()
+        });
+    }
+    let taken = asked.join_all().await;
+    assert_eq!(taken.into_iter().filter(|taken| *taken).count(), 1);
 }
 
 #[tokio::test]

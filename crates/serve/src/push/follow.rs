@@ -1,18 +1,18 @@
 //! Follows one run for one receiver. What counts as told is what the receiver answered with a status of success; it is noted record by
 //! record, so that a new process tells what came after.
 
-use super::{Form, Outbox, Target, send};
+use super::{Form, HELD, Left, Outbox, Target, send};
 use crate::a2a::{Feed, Standing, answer_of};
 use crate::following::Following;
 use crate::problem::{Problem, of_store};
 use crate::runs::Found;
 use crate::server::Server;
-use agentctl_sessions::Push;
+use agentctl_sessions::{Push, SessionError, Take};
 use hyper::StatusCode;
 use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So often an event is tried before the receiver is given up.
 const MOST_TRIES: i64 = 20;
@@ -32,6 +32,10 @@ fn pause(tries: i64) -> Duration {
 enum Over {
     /// For good.
     Done,
+    /// For good, and not because all is told.
+    GivenUp,
+    /// Another server tells it.
+    Elsewhere,
     /// What it needs cannot be reached now: it is followed again later, from what was told last.
     Away(String),
 }
@@ -42,6 +46,8 @@ pub struct Follower {
     found: Found,
     push: Push,
     target: Target,
+    /// When it was taken last; None: another may have it.
+    taken: Option<Instant>,
 }
 
 impl Follower {
@@ -58,24 +64,60 @@ impl Follower {
             found,
             push,
             target,
+            taken: None,
         }
     }
 
-    pub async fn follow(mut self) {
+    pub async fn follow(mut self) -> Left {
         let mut said = String::new();
-        while let Err(Over::Away(why)) = self.tell_all().await {
-            if said != why {
-                self.note("waits", &why);
-                said = why;
+        let left = loop {
+            match self.tell_all().await {
+                Err(Over::Away(why)) if said != why => {
+                    self.note("waits", &why);
+                    said = why;
+                }
+                Err(Over::Away(_)) => {}
+                Err(Over::Elsewhere) => return Left::Settled,
+                Err(Over::GivenUp) => break Left::GivenUp,
+                Ok(()) | Err(Over::Done) => break Left::Settled,
             }
+            self.taken = None;
             tokio::time::sleep(QUIET).await;
+        };
+        // Left alone it is free when its time is over.
+        let (id, by) = (&self.push.id, &self.outbox.name);
+        let _ = self.server.sessions.leave_push(Some(id), by).await;
+        left
+    }
+
+    /// Takes the receiver, or keeps it for a while longer than `pause`. What was told meanwhile by whoever had it before is read.
+    async fn take(&mut self, pause: Duration) -> Result<(), Over> {
+        if pause.is_zero() && self.taken.is_some_and(|at| at.elapsed() < QUIET) {
+            return Ok(());
         }
+        let seconds = HELD.saturating_add(u32::try_from(pause.as_secs()).unwrap_or(u32::MAX));
+        let (store, now) = (&self.server.sessions, Instant::now());
+        let by = &self.outbox.name;
+        let taken = store.take_push(&self.push.id, by, seconds, Take::Free);
+        match taken.await {
+            Ok(true) => {}
+            Ok(false) => return Err(Over::Elsewhere),
+            Err(error) => return Err(self.broken(&error.into())),
+        }
+        if self.taken.replace(now).is_none() {
+            let kept = store.pushes_of(&self.found.run).await;
+            let kept = kept.map_err(|error: SessionError| self.broken(&error.into()))?;
+            let kept = kept.into_iter().find(|push| push.id == self.push.id);
+            self.push = kept.filter(|push| !push.ended).ok_or(Over::Done)?;
+        }
+        Ok(())
     }
 
     /// Tells what comes, from what was told last on.
     async fn tell_all(&mut self) -> Result<(), Over> {
+        self.take(Duration::ZERO).await?;
         let Some(mut following) = Following::new(&self.server, &self.found) else {
-            return Ok(());
+            return Err(Over::GivenUp);
         };
         let mut feed = Feed::new(&self.server, self.found.clone());
         loop {
@@ -93,6 +135,7 @@ impl Follower {
             }
             // What comes is told, and the journal is looked at now and then all the same: another process may write it.
             let _ = tokio::time::timeout(QUIET, self.grows(&mut following)).await;
+            self.take(Duration::ZERO).await?;
         }
     }
 
@@ -146,6 +189,7 @@ impl Follower {
 
     async fn deliver(&mut self, body: String) -> Result<(), Over> {
         loop {
+            self.take(Duration::ZERO).await?;
             let sent = {
                 let _place = self
                     .outbox
@@ -166,7 +210,9 @@ impl Follower {
                 self.note("given up", &why);
                 return Err(Over::Done);
             }
-            tokio::time::sleep(pause(self.push.tries)).await;
+            let pause = pause(self.push.tries);
+            self.take(pause).await?;
+            tokio::time::sleep(pause).await;
         }
     }
 
@@ -186,7 +232,7 @@ impl Follower {
             return Over::Away(problem.detail.clone());
         }
         self.note("broken off", &problem.detail);
-        Over::Done
+        Over::GivenUp
     }
 
     /// A line of the log; of the address it names the host alone.

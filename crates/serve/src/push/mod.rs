@@ -1,6 +1,7 @@
 //! Telling others of a run's events: the outbox. Who is told and how far stands in the conversations' store, what is told in the run's
 //! journal; so nothing is lost with this process, and what its receiver did not say it has taken is told again. Each receiver has a
-//! follower of its own, so that a slow one keeps nobody waiting.
+//! follower of its own, so that a slow one keeps nobody waiting. Of servers that share a store one tells a receiver at a time; what one
+//! leaves when it ends or dies another goes on with.
 
 mod follow;
 mod seal;
@@ -15,24 +16,32 @@ use crate::server::Server;
 use agentctl_base::canonical::sha256_hex;
 use agentctl_host::key::Key;
 use agentctl_host::reach::Addresses;
-use agentctl_sessions::Push;
+use agentctl_sessions::{Push, SessionError, Take};
 use follow::Follower;
 use hyper::StatusCode;
 use seal::Seal;
 use serde_json::json;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
+use uuid::Uuid;
 
 /// So many receivers can be followed for at once; the next one is refused.
 const MOST: u32 = 4096;
 /// So many requests to receivers are under way at once.
 const AT_ONCE: usize = 32;
+/// So often it is looked whether there is a receiver whom nobody tells.
+const LOOK: Duration = Duration::from_secs(15);
+/// For so many seconds a receiver is this server's; it is taken anew long before they are over.
+const HELD: u32 = 60;
 
 pub struct Outbox {
     /// What of this machine and of private networks may be told.
     pub allow: Addresses,
+    /// What the servers that share the store call this one.
+    name: String,
     seal: Seal,
     sending: Semaphore,
     followers: Mutex<Followers>,
@@ -43,6 +52,8 @@ struct Followers {
     next: u64,
     /// By the receiver's id.
     all: HashMap<String, (u64, AbortHandle)>,
+    /// Those of which this server can tell nothing more, and that are not at their end.
+    given_up: BTreeSet<String>,
 }
 
 impl Outbox {
@@ -50,6 +61,7 @@ impl Outbox {
     pub fn new(key: &Key, allow: Addresses) -> Option<Outbox> {
         Some(Outbox {
             allow,
+            name: Uuid::new_v4().to_string(),
             seal: Seal::of(key)?,
             sending: Semaphore::new(AT_ONCE),
             followers: Mutex::default(),
@@ -62,26 +74,42 @@ impl Outbox {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_followed(&self, id: &str) -> bool {
-        self.followers().all.contains_key(id)
+    /// It is told here already, or nothing more can be.
+    fn is_settled(&self, id: &str) -> bool {
+        let followers = self.followers();
+        followers.all.contains_key(id) || followers.given_up.contains(id)
     }
 
     fn is_full(&self) -> bool {
         u32::try_from(self.followers().all.len()).is_ok_and(|count| count >= MOST)
     }
 
-    fn left(&self, id: &str, number: u64) {
+    fn left(&self, id: &str, number: u64, left: Left) {
         let mut followers = self.followers();
         if followers.all.get(id).is_some_and(|(own, _)| *own == number) {
             followers.all.remove(id);
+            if left == Left::GivenUp {
+                followers.given_up.insert(id.to_owned());
+            }
         }
     }
 
     fn stop(&self, id: &str) {
-        if let Some((_, task)) = self.followers().all.remove(id) {
+        let mut followers = self.followers();
+        followers.given_up.remove(id);
+        if let Some((_, task)) = followers.all.remove(id) {
             task.abort();
         }
     }
+}
+
+/// How a follower ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// All is told, or nobody wants it any more, or another server tells it.
+    Settled,
+    /// This server can tell no more of it.
+    GivenUp,
 }
 
 /// A receiver as a client names it.
@@ -176,6 +204,9 @@ pub async fn keep(
     };
     outbox.stop(&push.id);
     server.sessions.put_push(&push).await?;
+    // Whoever tells it still tells by what stood there before.
+    let (id, by) = (&push.id, &outbox.name);
+    server.sessions.take_push(id, by, HELD, Take::Over).await?;
     follow(server, push).await;
     Ok(())
 }
@@ -192,21 +223,54 @@ pub fn target(outbox: &Outbox, push: &Push) -> Option<Target> {
     serde_json::from_str(&text).ok()
 }
 
-/// Goes on with all that an earlier process did not tell.
-pub async fn resume(server: &Arc<Server>) {
-    if server.outbox.is_none() {
+/// Goes on with what an earlier process or another server does not tell any more, as long as it is polled.
+pub async fn look_after(server: Arc<Server>) {
+    let Some(outbox) = server.outbox.clone() else {
         return;
-    }
-    match server.sessions.open_pushes(MOST).await {
-        Ok(open) => {
-            for push in open {
-                follow(server, push).await;
+    };
+    let mut said = String::new();
+    loop {
+        match take_up(&server, &outbox).await {
+            Ok(()) => said.clear(),
+            // Once for each reason.
+            Err(error) if error.to_string() != said => {
+                said = error.to_string();
+                server.tell(json!({
+                    "at": jiff::Timestamp::now().to_string(), "push": "not resumed", "why": &said,
+                }));
             }
+            Err(_) => {}
         }
-        Err(error) => server.tell(json!({
-            "at": jiff::Timestamp::now().to_string(), "push": "not resumed", "why": error.to_string(),
-        })),
+        tokio::time::sleep(LOOK).await;
     }
+}
+
+async fn take_up(server: &Arc<Server>, outbox: &Outbox) -> Result<(), SessionError> {
+    let open = server.sessions.open_pushes(MOST).await?;
+    let elsewhere: BTreeSet<_> = server
+        .sessions
+        .told_elsewhere(&outbox.name)
+        .await?
+        .into_iter()
+        .collect();
+    let still: BTreeSet<_> = open.iter().map(|push| push.id.clone()).collect();
+    outbox.followers().given_up.retain(|id| still.contains(id));
+    for push in open {
+        if !elsewhere.contains(&push.id) {
+            follow(server, push).await;
+        }
+    }
+    Ok(())
+}
+
+/// Tells nothing more, and leaves it to others.
+pub async fn rest(server: &Server) {
+    let Some(outbox) = &server.outbox else { return };
+    for (_, (_, task)) in outbox.followers().all.drain() {
+        task.abort();
+    }
+    // Left alone it is free when its time is over.
+    let _ = server.sessions.leave_push(None, &outbox.name).await;
 }
 
 /// Begins to tell a receiver. A run of another project's, in the same store, is left to that one's server.
@@ -215,7 +279,7 @@ async fn follow(server: &Arc<Server>, push: Push) {
     let Some(run) = push.run.clone().filter(|_| !push.ended) else {
         return;
     };
-    if outbox.is_followed(&push.id) {
+    if outbox.is_settled(&push.id) {
         return;
     }
     let key = server.whose(&run).await.ok().flatten();
@@ -230,6 +294,7 @@ async fn follow(server: &Arc<Server>, push: Push) {
             "at": jiff::Timestamp::now().to_string(), "push": "unreadable", "run": run, "name": push.name,
             "why": "where it goes to was sealed with another key",
         }));
+        outbox.followers().given_up.insert(push.id);
         return;
     };
     let id = push.id.clone();
@@ -244,8 +309,8 @@ async fn follow(server: &Arc<Server>, push: Push) {
     let number = followers.next;
     let (outbox, of) = (Arc::clone(outbox), id.clone());
     let task = tokio::spawn(async move {
-        follower.follow().await;
-        outbox.left(&of, number);
+        let left = follower.follow().await;
+        outbox.left(&of, number, left);
     });
     followers.all.insert(id, (number, task.abort_handle()));
 }

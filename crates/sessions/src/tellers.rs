@@ -1,0 +1,81 @@
+//! Which of the servers that share a store tells a receiver of a run's events: one at a time, so that nobody is told twice. It has the
+//! receiver for some seconds and takes it anew before they are over; one that died has it no longer then, by the database's clock.
+
+use crate::SessionError;
+use crate::schema::migrator;
+use agentctl_base::BoxFuture;
+use sqlx::PgPool;
+use sqlx::migrate::Migrator;
+
+/// The migrations that were made, by their numbers.
+pub(crate) const MIGRATED: &str = "agentctl_tellers_migrations";
+
+const TAKE: &str = "INSERT INTO agentctl_tellers AS t (push, teller, until) VALUES ($1, $2, clock_timestamp() + make_interval(secs => $3)) \
+     ON CONFLICT (push) DO UPDATE SET teller = $2, until = clock_timestamp() + make_interval(secs => $3) \
+     WHERE $4 OR t.teller = $2 OR t.until < clock_timestamp() RETURNING true";
+const LEAVE: &str = "DELETE FROM agentctl_tellers WHERE push = $1 AND teller = $2";
+const LEAVE_ALL: &str = "DELETE FROM agentctl_tellers WHERE teller = $1";
+const ELSEWHERE: &str =
+    "SELECT push FROM agentctl_tellers WHERE teller <> $1 AND until >= clock_timestamp()";
+
+pub(crate) fn migrations() -> Migrator {
+    let all = [("tellers", include_str!("../sql/tellers/0001_tellers.sql"))];
+    migrator(MIGRATED, &all)
+}
+
+/// For whom a process takes a receiver.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Take {
+    /// Where nobody else has it.
+    Free,
+    /// From whoever has it: what is told has changed.
+    Over,
+}
+
+/// Who tells what. `by`: a name that no other process has. A store on one machine has one server, which always may.
+pub trait Tellers: Send + Sync {
+    /// Takes a receiver for so many seconds from now, or keeps it. False: another process has it.
+    fn take_push<'a>(
+        &'a self,
+        push: &'a str,
+        by: &'a str,
+        seconds: u32,
+        take: Take,
+    ) -> BoxFuture<'a, Result<bool, SessionError>>;
+
+    /// Leaves a receiver to whoever wants it; None: all that the process has.
+    fn leave_push<'a>(
+        &'a self,
+        push: Option<&'a str>,
+        by: &'a str,
+    ) -> BoxFuture<'a, Result<(), SessionError>>;
+
+    /// The receivers that others have now.
+    fn told_elsewhere<'a>(
+        &'a self,
+        by: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>>;
+}
+
+pub(crate) async fn take(
+    pool: &PgPool,
+    (push, by): (&str, &str),
+    seconds: u32,
+    take: Take,
+) -> Result<bool, sqlx::Error> {
+    let taken = sqlx::query_scalar::<_, bool>(TAKE).bind(push).bind(by);
+    let taken = taken.bind(f64::from(seconds)).bind(take == Take::Over);
+    Ok(taken.fetch_optional(pool).await?.is_some())
+}
+
+pub(crate) async fn leave(pool: &PgPool, push: Option<&str>, by: &str) -> Result<(), sqlx::Error> {
+    let left = match push {
+        Some(push) => sqlx::query(LEAVE).bind(push).bind(by),
+        None => sqlx::query(LEAVE_ALL).bind(by),
+    };
+    left.execute(pool).await.map(drop)
+}
+
+pub(crate) async fn elsewhere(pool: &PgPool, by: &str) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar(ELSEWHERE).bind(by).fetch_all(pool).await
+}
