@@ -1,5 +1,5 @@
 //! What a request says must come out of what, as acceptance cases: literal answers of a webhook, on conditions with numbers, to given
-//! input, with what was sent in their holes. Read from the request's own words, beside the plan: a plan that was read wrongly does not
+//! input, with what was sent in their holes, with the keys that it shall have, with a status. Read from the request's own words, beside the plan: a plan that was read wrongly does not
 //! pass by construction. What is not certain is no case.
 
 mod inputs;
@@ -11,7 +11,7 @@ use crate::plan::Cond;
 use crate::read::cond;
 use crate::read::text::Masked;
 use inputs::Asked;
-use literal::{Literal, literals};
+use literal::{Literal, Said, literals};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -30,6 +30,7 @@ struct Words {
     unless: String,
     only: String,
     given: String,
+    status: String,
     filler: String,
     sent: String,
     other: String,
@@ -51,6 +52,7 @@ static SAID: LazyLock<Words> = LazyLock::new(|| {
         unless: of("unless"),
         only: of("only"),
         given: of("given"),
+        status: of("status"),
         filler: of("filler"),
         sent: of("sent"),
         other: of("other"),
@@ -63,7 +65,8 @@ fn pattern(word: &str) -> String {
 
 /// One answer that the request spells out, and when it is given.
 struct Answer {
-    value: Value,
+    said: Said,
+    status: Option<u16>,
     /// What must hold; those before it must not.
     guard: Guard,
 }
@@ -96,7 +99,7 @@ pub fn cases(request: &str) -> Vec<Value> {
     };
     let found = literals(request);
     let mut given: Option<&Literal> = None;
-    let mut pairs: Vec<(Value, Value)> = Vec::new();
+    let mut pairs: Vec<(Value, Value, Option<u16>)> = Vec::new();
     let mut answers: Vec<Answer> = Vec::new();
     let mut from = 0;
     for (at, literal) in found.iter().enumerate() {
@@ -105,15 +108,19 @@ pub fn cases(request: &str) -> Vec<Value> {
         let after = request.get(literal.to..end).unwrap_or("");
         match role(before) {
             Role::Given if literal.is_object() => given = Some(literal),
+            // Of what stands under the keys the request says more, which nobody compares.
+            Role::Answer if literal.is_explained(request, &SAID.status) => continue,
             Role::Answer if is_whole(after) => {
-                let Some(guard) = guard(before, after).and_then(|guard| guard.after(&answers))
+                let (status, after) = with_status(before, after);
+                let Some(guard) = guard(before, &after).and_then(|guard| guard.after(&answers))
                 else {
                     return Vec::new();
                 };
                 match (given.take().and_then(Literal::plain), literal.plain()) {
-                    (Some(input), Some(value)) => pairs.push((input, value)),
+                    (Some(input), Some(value)) => pairs.push((input, value, status)),
                     _ => answers.push(Answer {
-                        value: literal.value.clone(),
+                        said: literal.said.clone(),
+                        status,
                         guard,
                     }),
                 }
@@ -125,7 +132,10 @@ pub fn cases(request: &str) -> Vec<Value> {
     }
     let mut cases: Vec<Value> = pairs
         .into_iter()
-        .map(|(input, value)| case(place, input.as_object().cloned().unwrap_or_default(), value))
+        .map(|(input, value, status)| {
+            let input = input.as_object().cloned().unwrap_or_default();
+            case(place, input, expected(status, "answer", value))
+        })
         .collect();
     cases.extend(guarded(request, place, answers).unwrap_or_default());
     cases.truncate(MOST);
@@ -173,6 +183,28 @@ fn is_whole(after: &str) -> bool {
         SAID.other
     );
     after.trim().is_empty() || !rx(&goes_on).is_match(after)
+}
+
+/// The status that the request gives the answer, right before it or behind; with what stands behind it else.
+fn with_status(before: &str, after: &str) -> (Option<u16>, String) {
+    let w = &*SAID;
+    let number = r"\s*:?\s*([1-5]\d\d)\b";
+    let behind = rx(&format!(
+        r"(?i)^[\s,(]*(?:{}\s+)*{}{number}[)]?",
+        w.filler, w.status
+    ));
+    if let Some(found) = behind.captures(after) {
+        let status = found.get(1).and_then(|m| m.as_str().parse().ok());
+        let rest = found.get(0).and_then(|all| after.get(all.end()..));
+        return (status, rest.unwrap_or_default().to_owned());
+    }
+    let ahead = rx(&format!(
+        r"(?i)\b{}{number}(?:[\s,:]+{})*[\s,:]*$",
+        w.status, w.filler
+    ));
+    let ahead = ahead.captures(before);
+    let status = ahead.and_then(|found| found.get(1)?.as_str().parse().ok());
+    (status, after.to_owned())
 }
 
 /// When the answer is given: the words before it, and what is put behind it. None: a condition that cannot be read.
@@ -261,25 +293,36 @@ fn guarded(request: &str, place: &str, answers: Vec<Answer>) -> Option<Vec<Value
             _ => None,
         };
         let mut input = asked.input(holds, &before)?;
-        let value = filled(request, &answer.value, &mut input)?;
-        cases.push(case(place, input, value));
+        let expect = match &answer.said {
+            Said::Keys(keys) => expected(answer.status, "answer_has", json!(keys)),
+            Said::Value(value) => {
+                let value = filled(request, value, &mut input)?;
+                expected(answer.status, "answer", value)
+            }
+        };
+        cases.push(case(place, input, expect));
         before.extend(holds);
     }
     // Of an answer on a condition alone the other side is tried too: there it is not given.
     if let ([answer], [_]) = (answers.as_slice(), before.as_slice())
+        && let Said::Value(value) = &answer.said
         && let Some(mut input) = asked.input(None, &before)
-        && let Some(value) = filled(request, &answer.value, &mut input)
+        && let Some(value) = filled(request, value, &mut input)
     {
-        cases.push(expecting(place, input, json!({"answer_not": value})));
+        cases.push(case(place, input, expected(None, "answer_not", value)));
     }
     Some(cases)
 }
 
-fn case(place: &str, input: Map<String, Value>, answer: Value) -> Value {
-    expecting(place, input, json!({"answer": answer}))
+/// The answer and, where the request says one, its status.
+fn expected(status: Option<u16>, what: &str, answer: Value) -> Value {
+    match status {
+        Some(status) => json!({"status": status, what: answer}),
+        None => json!({what: answer}),
+    }
 }
 
-fn expecting(place: &str, input: Map<String, Value>, expect: Value) -> Value {
+fn case(place: &str, input: Map<String, Value>, expect: Value) -> Value {
     let name = match input.is_empty() {
         true => "any call".to_owned(),
         false => inputs::told(&input),

@@ -88,7 +88,7 @@ fn what_is_not_certain_is_no_case() {
         r#"When a webhook POST /a arrives, answer {total: amount * 2}"#,
         r#"When a webhook POST /a arrives, answer with the fields "name" and "age""#,
         r#"When a webhook POST /a arrives, answer {"total": "the sum of all rows"}"#,
-        r#"GET webhook /health that answers with JSON {status, time} and status 200"#,
+        r#"GET webhook /health that answers with JSON {name, total}, where total is the sum of the amounts"#,
         r#"When a webhook POST /a arrives, answer {total: null, at}"#,
         r#"When a webhook POST /a arrives, post {"text": "hi"} to Slack"#,
         r#"When a webhook POST /a arrives, if the customer is one of ours answer "yes", otherwise answer "no""#,
@@ -159,5 +159,43 @@ fn an_answer_that_is_worked_out_is_named() {
     assert_eq!(
         super::open_answer("When a webhook POST /t arrives, post it to Slack"),
         None
+    );
+}
+
+#[test]
+fn keys_and_a_status_are_expected_as_they_are_said() {
+    let expect = |request: &str| -> Vec<Value> {
+        let cases = cases(request).into_iter();
+        cases.map(|case| case["expect"].clone()).collect()
+    };
+    let health = [json!({"status": 200, "answer_has": ["status", "time"]})];
+    for request in [
+        "GET webhook /health that answers with JSON {status, time} and status 200",
+        r#"GET webhook /status: answer {"status", "time"} (HTTP 200)"#,
+        "Ein Webhook GET /h antwortet mit Status 200 und dem JSON {status, time}",
+        "Webhook GET /h: respond with HTTP 200 and {status, time}",
+    ] {
+        assert_eq!(expect(request), health, "{request}");
+    }
+    assert_eq!(
+        expect(r#"Webhook POST /n: answer {"ok": true} with status 201 if amount is over 10"#),
+        [
+            json!({"status": 201, "answer": {"ok": true}}),
+            json!({"answer_not": {"ok": true}})
+        ]
+    );
+    assert_eq!(
+        expect(
+            r#"Webhook POST /n: if amount is over 10 answer "yes" with status 202, otherwise answer "no" with status code 400"#
+        ),
+        [
+            json!({"status": 202, "answer": "yes"}),
+            json!({"status": 400, "answer": "no"})
+        ]
+    );
+    // A hole, and what is worked out.
+    assert_eq!(
+        expect("Webhook POST /n: answer {name}"),
+        Vec::<Value>::new()
     );
 }

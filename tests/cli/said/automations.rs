@@ -257,7 +257,7 @@ fn test() {
     insta::assert_snapshot!(project.said("test Orders odd.case.yaml"), @"
     exit code 2
     -- stderr --
-    error: odd.case.yaml:3:3: unknown field `state`, expected one of status, answer, answer_not, nodes at line 3, column 3
+    error: odd.case.yaml:3:3: unknown field `state`, expected one of status, answer, answer_has, answer_not, nodes at line 3, column 3
     hint: a case has name, expect, and where it needs them workflow, start, input, mocks (docs/testing.md)
     ");
     project.write("good.case.yaml", "name: good\nexpect: {status: 200}\n");

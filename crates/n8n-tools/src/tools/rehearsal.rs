@@ -232,7 +232,7 @@ impl N8n {
         if trace.status == "unknown" {
             trace.status.clone_from(&execution.status);
         }
-        let sent = sent(&test.rehearsal.shadows, &mut trace);
+        let sent = sent(&test.rehearsal, &mut trace);
         let tried = Tried {
             rehearsal: &test.rehearsal,
             sent: &sent,

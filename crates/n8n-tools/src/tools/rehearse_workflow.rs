@@ -127,6 +127,7 @@ fn case() -> Value {
         json!({
             "status": {"type": "integer"},
             "answer": {"description": "of a webhook; objects may have more fields than are expected"},
+            "answer_has": {"type": "array", "items": {"type": "string"}, "description": "keys that the answer must hold a value under"},
             "answer_not": {"description": "what must not be answered"},
             "nodes": {"type": "object", "additionalProperties": node},
         }),

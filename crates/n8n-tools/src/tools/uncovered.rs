@@ -82,8 +82,10 @@ pub(super) fn with_no_case(asked: Option<&str>, outcome: Outcome) -> Outcome {
 pub(super) fn asked_for(cases: &[Value], open: Option<&str>) -> Option<String> {
     let told = cases.iter().filter_map(|case| {
         let name = case.get("name")?.as_str()?;
-        let answer = case.pointer("/expect/answer")?;
-        Some(format!("{name}: {answer}"))
+        let expect = case.get("expect")?;
+        let answer = expect.get("answer").map(Value::to_string);
+        let keys = || Some(format!("an answer with {}", expect.get("answer_has")?));
+        Some(format!("{name}: {}", answer.or_else(keys)?))
     });
     let told: Vec<String> = told.collect();
     match told.is_empty() {

@@ -2,6 +2,7 @@
 //! person, a model) says what was asked for; whether it came about says the program alone.
 
 use super::case_words::{TOLD, told};
+use super::differences::{differs, lacks};
 use super::headers::without_headers;
 use super::made_up::MadeUp;
 use super::{Item, Part, Rehearsal, Trace};
@@ -37,6 +38,9 @@ pub struct Expect {
     /// The body of the webhook's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Value>,
+    /// Keys under each of which the body of the webhook's answer must hold a value, whatever it is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answer_has: Vec<String>,
     /// What the body of the webhook's answer must not be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_not: Option<Value>,
@@ -82,7 +86,8 @@ impl AtNode {
 impl Expect {
     fn is_empty(&self) -> bool {
         let nothing = |node: &AtNode| *node == AtNode::default();
-        let answer = self.answer.is_none() && self.answer_not.is_none();
+        let answer =
+            self.answer.is_none() && self.answer_not.is_none() && self.answer_has.is_empty();
         self.status.is_none() && answer && self.nodes.values().all(nothing)
     }
 }
@@ -288,6 +293,15 @@ pub fn judge_case(
         let check = Check::new("answer", why).seeing(seen.answer);
         checks.push(check.resting_on(rests, rehearsal));
     }
+    if !expect.answer_has.is_empty() {
+        let why = match seen.answer {
+            Some(seen) => lacks(&expect.answer_has, seen),
+            None => Some(UNANSWERED.to_owned()),
+        };
+        let rests = made_up.answer(workflow, seen.trace);
+        let check = Check::new("answer", why).seeing(seen.answer);
+        checks.push(check.resting_on(rests, rehearsal));
+    }
     if let Some(not) = &expect.answer_not {
         let same = |seen: &Value| differs(not, seen).is_none();
         let why = (seen.answer.is_some_and(same)).then(|| format!("{} was answered", told(not)));
@@ -416,73 +430,6 @@ fn at_node(
         let check = Check::new(format!("{name}: sent"), why).seeing(sent.as_ref());
         out.push(settle(check, calls.len(), rests, made_up.count(name)));
     }
-}
-
-/// Where what was seen is not what was expected, in words; None: it is.
-fn differs(expected: &Value, seen: &Value) -> Option<String> {
-    let (place, expected, seen) = difference(expected, seen, &mut String::new())?;
-    let at = if place.is_empty() {
-        String::new()
-    } else {
-        format!("at {place}: ")
-    };
-    let seen = seen.map_or_else(|| "nothing".to_owned(), |seen| told(&seen));
-    Some(format!("{at}{seen}, not {}", told(&expected)))
-}
-
-type Difference = (String, Value, Option<Value>);
-
-fn difference(expected: &Value, seen: &Value, place: &mut String) -> Option<Difference> {
-    let here = |place: &str| Some((place.to_owned(), expected.clone(), Some(seen.clone())));
-    match (expected, seen) {
-        (Value::Object(wanted), Value::Object(found)) => wanted.iter().find_map(|(key, value)| {
-            let length = place.len();
-            place.push_str(&format!("/{key}"));
-            let difference = match found.get(key) {
-                Some(found) => difference(value, found, place),
-                None => Some((place.clone(), value.clone(), None)),
-            };
-            place.truncate(length);
-            difference
-        }),
-        (Value::Array(wanted), Value::Array(found)) if wanted.len() == found.len() => wanted
-            .iter()
-            .zip(found)
-            .enumerate()
-            .find_map(|(at, (value, found))| {
-                let length = place.len();
-                place.push_str(&format!("/{at}"));
-                let difference = difference(value, found, place);
-                place.truncate(length);
-                difference
-            }),
-        (Value::Number(wanted), Value::Number(found)) => match wanted.as_f64() == found.as_f64() {
-            true => None,
-            false => here(place),
-        },
-        // What an expression came to is told as a text.
-        (wanted, Value::String(text)) if !wanted.is_string() => {
-            match serde_json::from_str::<Value>(text) {
-                Ok(found) if !found.is_string() => difference(wanted, &found, place),
-                _ => here(place),
-            }
-        }
-        _ if expected == seen => None,
-        // A body as a text: how it is spaced is nobody's matter.
-        (Value::String(wanted), Value::String(found)) => {
-            match (document(wanted), document(found)) {
-                (Some(wanted), Some(found)) => difference(&wanted, &found, place),
-                _ => here(place),
-            }
-        }
-        _ => here(place),
-    }
-}
-
-/// A text that is an object or a list as JSON.
-fn document(text: &str) -> Option<Value> {
-    let value = serde_json::from_str(text).ok()?;
-    matches!(value, Value::Object(_) | Value::Array(_)).then_some(value)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-use super::super::{Wishes, rehearse, sent};
+use super::super::fixture::{execution, run as run_of};
+use super::super::{Tried, Wishes, differences, judge, rehearse, sent};
 use super::*;
 use crate::catalog::Catalog;
 use serde_json::json;
@@ -74,7 +75,7 @@ fn judged(expect: Value, trace: &mut Trace, has_failed: bool) -> CaseVerdict {
 
 fn judged_with(mocks: Value, expect: Value, trace: &mut Trace, has_failed: bool) -> CaseVerdict {
     let rehearsal = rehearsal(mocks);
-    let sent = sent(&rehearsal.shadows, trace);
+    let sent = sent(&rehearsal, trace);
     let seen = Seen {
         trace,
         status: Some(200),
@@ -204,7 +205,7 @@ fn an_expression_that_cannot_be_worked_out_is_its_nodes_failure() {
             "runData": {"Tell would send": [{"error": {"message": "Cannot read properties of undefined"}}]}
         }}}),
     );
-    let sent = sent(&rehearsal(json!({})).shadows, &mut trace);
+    let sent = sent(&rehearsal(json!({})), &mut trace);
     assert!(sent.is_empty());
     let faults = trace.faults();
     assert_eq!(faults[0].node.as_deref(), Some("Tell"));
@@ -447,4 +448,63 @@ fn a_body_as_a_text_is_compared_as_what_it_is() {
         Some("at /who: \"Bo\", not \"Ann\"")
     );
     assert!(differs("12", "012").is_some(), "a plain text is one");
+}
+
+/// n8n tells that the node's items came from the helper.
+#[test]
+fn what_came_to_given_items_came_to_their_node() {
+    let rehearsal = rehearsal(json!({"Customer": [{"name": "Ann"}]}));
+    let order = json!([{"body": {"id": 7}}]);
+    let ran = |name: &str, from: &str, items: Value| run_of(name, Some(from), items, Value::Null);
+    let runs = vec![
+        ran("Order", "Rehearsal start", order),
+        ran(
+            "Customer would send",
+            "Order",
+            json!([{"e0": "https://crm.test/7"}]),
+        ),
+        ran(
+            "Customer is given",
+            "Order",
+            json!([{"items": [{"name": "Ann"}]}]),
+        ),
+        ran("Customer", "Customer is given", json!([{"name": "Ann"}])),
+        ran(
+            "Tell would send",
+            "Customer",
+            json!([{"e0": "New order of Ann"}]),
+        ),
+        ran("Tell", "Customer", json!([{}])),
+    ];
+    let mut trace = Trace::read(&execution("success", runs));
+    let sent = sent(&rehearsal, &mut trace);
+    assert!(!trace.ran("Customer is given"));
+    let tried = Tried {
+        rehearsal: &rehearsal,
+        sent: &sent,
+        is_given: true,
+    };
+    let verdict = judge(&workflow(), tried, &trace, &[]);
+    assert_eq!(verdict.findings, vec![]);
+}
+
+#[test]
+fn an_answer_has_a_value_under_each_key_that_is_expected() {
+    let expect = |keys: Value| json!({"answer_has": keys});
+    let mut trace = run(&[("Order", json!([{}])), ("Customer", json!([{}]))]);
+    let has = judged(expect(json!(["ok", "id"])), &mut trace, false);
+    assert_eq!(has.outcome, CaseOutcome::Passed);
+    let lacks = judged(expect(json!(["ok", "time", "by"])), &mut trace, false);
+    assert_eq!(lacks.outcome, CaseOutcome::Failed);
+    assert_eq!(lacks.checks[0].why, r#"{"ok":true,"id":7} has no time, by"#);
+    let said = |answer: Value| differences::lacks(&["a".to_owned()], &answer);
+    assert_eq!(said(json!("{\"a\": 1}")), None);
+    for without in [json!({"a": null}), json!("a"), json!([{"a": 1}])] {
+        assert!(said(without.clone()).is_some(), "{without}");
+    }
+    let words = Case::deserialize(json!({"expect": {"status": 200, "answer_has": ["ok", "id"]}}));
+    assert_eq!(
+        words.unwrap().in_words(),
+        "whatever it reads → status 200, an answer with ok, id"
+    );
 }

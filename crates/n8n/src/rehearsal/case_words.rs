@@ -26,8 +26,12 @@ impl Case {
             .map(|status| format!("status {status}"));
         let answer = expect.answer.iter();
         let answer = answer.map(|answer| format!("answer {}", told(answer)));
+        let has = (!expect.answer_has.is_empty())
+            .then(|| format!("an answer with {}", expect.answer_has.join(", ")));
         let not = expect.answer_not.iter();
-        let answer = answer.chain(not.map(|not| format!("not the answer {}", told(not))));
+        let answer = answer
+            .chain(has)
+            .chain(not.map(|not| format!("not the answer {}", told(not))));
         let nodes = expect.nodes.iter().flat_map(|(node, at)| at.in_words(node));
         let out: Vec<String> = status.chain(answer).chain(nodes).collect();
         format!("{} → {}", given.join(", "), out.join(", "))

@@ -137,6 +137,7 @@ pub fn rehearse(
         copy,
         parts,
         shadows,
+        helpers: before,
         changes,
     })
 }

@@ -5,6 +5,7 @@
 mod case;
 mod case_words;
 mod copy;
+mod differences;
 pub mod effect;
 mod faults;
 mod headers;
@@ -141,6 +142,8 @@ pub struct Rehearsal {
     pub parts: Vec<NodePart>,
     /// What works out what simulated nodes would send.
     pub shadows: Vec<Shadow>,
+    /// Nodes before which the copy has a helper that holds the items which the test gives for them, with its name there.
+    pub(super) helpers: Vec<(String, String)>,
     /// What the copy changes besides the simulated nodes, in words.
     pub changes: Vec<String>,
 }

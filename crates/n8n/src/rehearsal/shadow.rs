@@ -1,8 +1,8 @@
 //! What a simulated node would have sent: beside it on the copy stands a node, its shadow, that works out the same expressions on the
 //! same items and hands them on to nobody. Only expressions that are work on data are worked out (`plain`).
 
-use super::inside;
 use super::trace::{NodeRun, Trace};
+use super::{Rehearsal, inside};
 use crate::{Node, NodeId};
 use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
@@ -103,11 +103,17 @@ fn expressions(value: &Value, place: &mut String, found: &mut Vec<String>) {
     }
 }
 
-/// Takes the shadows out of what a run showed, and says what each of their nodes would have sent, call by call. An expression that
-/// could not be worked out is its node's failure.
-pub fn sent(shadows: &[Shadow], trace: &mut Trace) -> IndexMap<String, Vec<Value>> {
+/// Takes the shadows and the helpers out of what a run showed, and says what each of the shadows' nodes would have sent, call by call. An
+/// expression that could not be worked out is its node's failure. What came to a helper came to its node.
+pub fn sent(rehearsal: &Rehearsal, trace: &mut Trace) -> IndexMap<String, Vec<Value>> {
+    for (node, helper) in &rehearsal.helpers {
+        let run = trace.nodes.shift_remove(helper);
+        if let (Some(run), Some(of)) = (run, trace.nodes.get_mut(node)) {
+            of.from = run.from;
+        }
+    }
     let mut sent = IndexMap::new();
-    for shadow in shadows {
+    for shadow in &rehearsal.shadows {
         let Some(run) = trace.nodes.shift_remove(&shadow.name) else {
             continue;
         };

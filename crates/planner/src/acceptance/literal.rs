@@ -7,20 +7,44 @@ use serde_json::{Map, Value};
 /// What is sent for a hole in a text.
 const SOMEBODY: &str = "Ann";
 
+/// What a literal says.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Said {
+    Value(Value),
+    /// `{status, time}`: which keys there are, and nothing of what is in them.
+    Keys(Vec<String>),
+}
+
 pub(super) struct Literal {
-    pub value: Value,
+    pub said: Said,
     pub from: usize,
     pub to: usize,
 }
 
 impl Literal {
     pub fn is_object(&self) -> bool {
-        self.value.is_object()
+        matches!(&self.said, Said::Value(value) if value.is_object())
     }
 
     /// Without holes.
     pub fn plain(&self) -> Option<Value> {
-        (!has_hole(&self.value)).then(|| self.value.clone())
+        match &self.said {
+            Said::Value(value) if !has_hole(value) => Some(value.clone()),
+            _ => None,
+        }
+    }
+
+    /// Of keys alone: whether the request speaks of one of them beside them, as more than the call's address or an HTTP status.
+    pub fn is_explained(&self, request: &str, status: &str) -> bool {
+        let Said::Keys(keys) = &self.said else {
+            return false;
+        };
+        let around = [request.get(..self.from), request.get(self.to..)];
+        let around = around.map(Option::unwrap_or_default).join(" ");
+        let other = rx(&format!(r"(?i)\b{status}\s*:?\s*[1-5]\d\d\b|\S*/\S*"));
+        let around = other.replace_all(&around, " ");
+        let spoken = |key: &String| rx(&format!(r"(?i)\b{key}")).is_match(&around);
+        keys.iter().any(spoken)
     }
 }
 
@@ -45,20 +69,13 @@ pub(super) fn literals(request: &str) -> Vec<Literal> {
             let end = whole.char_indices().last().map_or(0, |(end, _)| end);
             whole.get(open.len_utf8()..end).unwrap_or("").trim()
         };
-        let value = match open {
-            '{' => object(whole),
-            '`' => match inner().starts_with('{') {
-                true => object(inner()),
-                false => Some(Value::String(inner().to_owned())),
-            },
-            _ => Some(Value::String(inner().to_owned())),
+        let said = match open {
+            '{' => in_braces(whole),
+            '`' if inner().starts_with('{') => in_braces(inner()),
+            _ => Some(Said::Value(Value::String(inner().to_owned()))),
         };
-        if let Some(value) = value {
-            found.push(Literal {
-                value,
-                from: at,
-                to,
-            });
+        if let Some(said) = said {
+            found.push(Literal { said, from: at, to });
         }
         from = to;
     }
@@ -103,6 +120,24 @@ fn closed(request: &str, at: usize, open: char) -> Option<usize> {
         .skip(1)
         .find(|(_, c)| closers.contains(c))?;
     Some(at + place + c.len_utf8())
+}
+
+fn in_braces(text: &str) -> Option<Said> {
+    let value = object(text).map(Said::Value);
+    value.or_else(|| keys(text).map(Said::Keys))
+}
+
+/// Names alone, and more than one: `{name}` may stand for what was sent.
+fn keys(text: &str) -> Option<Vec<String>> {
+    let inner = text.strip_prefix('{')?.strip_suffix('}')?;
+    let names = inner.split(',').map(|name| {
+        let name = name.trim().trim_matches('"');
+        rx(r"^[A-Za-z_]\w*$")
+            .is_match(name)
+            .then(|| name.to_owned())
+    });
+    let names: Vec<String> = names.collect::<Option<_>>()?;
+    (names.len() > 1).then_some(names)
 }
 
 /// As people write it: with keys without quotes too. A bare word that is no value says what is meant, not what it is.
