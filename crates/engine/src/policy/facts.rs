@@ -34,6 +34,10 @@ impl Facts {
     pub fn forget_words(&mut self) {
         self.words.clear();
     }
+    /// What the user wrote, each text by itself, its white space as one blank.
+    pub fn said(&self) -> impl Iterator<Item = &str> {
+        self.words.iter().map(|text| text.exact())
+    }
     /// Whether the value, a text or a number, stands in the user's words.
     pub fn are_users(&self, value: &Value) -> bool {
         match value {

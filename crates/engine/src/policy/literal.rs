@@ -30,6 +30,11 @@ impl Text {
         Text { exact, folded }
     }
 
+    /// Composed, with one blank between words.
+    pub fn exact(&self) -> &str {
+        &self.exact
+    }
+
     /// In bytes, of one form.
     pub fn len(&self) -> usize {
         self.exact.len()

@@ -208,6 +208,28 @@ async fn values_change_where_the_message_says_and_in_what_is_new() {
 }
 
 #[tokio::test]
+async fn a_name_within_a_longer_quoted_text_is_a_value() {
+    let mut b = said("Set its text to 'Every hour – please look'");
+    write(&b, alerts());
+    b.ok("setter", "get_workflow", json!({"workflow_id": "alerts"}))
+        .await;
+    let text = json!({"text": "Every hour – please look"});
+    let set =
+        json!({"workflow_id": "alerts", "nodes": [{"node": "Tell sales", "parameters": text}]});
+    b.ok("setter", "update_node_parameters", set).await;
+    // The name by itself is a name, quoted or not.
+    for named in ["Set the text of 'Every hour' to x", "Set x in Every hour"] {
+        let mut b = said(named);
+        write(&b, alerts());
+        let set = json!({"workflow_id": "alerts", "nodes": [{"node": "Tell sales", "parameters": {"text": "x"}}]});
+        assert_eq!(
+            b.refused("setter", "update_node_parameters", set).await,
+            "guard.turn_scope"
+        );
+    }
+}
+
+#[tokio::test]
 async fn the_halves_of_a_check_make_the_whole_and_pass_over_what_was_wrong_before() {
     let mut b = said("");
     let mut broken = alerts();

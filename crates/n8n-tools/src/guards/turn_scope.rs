@@ -4,6 +4,7 @@
 use super::{TURN_SCOPE, allow, deny};
 use agentctl_base::decision::Decision;
 use agentctl_engine::policy::Facts;
+use agentctl_n8n::part::quoted;
 use agentctl_n8n::{Node, NodeId, Workflow, short_type};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -48,11 +49,26 @@ pub fn turn_scope(
     )
 }
 
-/// The words hold the node's whole name, or the service that it is of.
+/// The words hold the node's whole name, or the service that it is of. A longer text that the user quotes is a value, whatever name
+/// stands in it.
 fn is_named(node: &Node, said: &Facts) -> bool {
     let service = words(short_type(node.node_type())).join(" ");
     let long = service.chars().count() >= SHORTEST;
-    said.are_users(&json!(node.name())) || (long && said.are_users(&json!(service)))
+    stands_alone(node.name(), said) || (long && stands_alone(&service, said))
+}
+
+fn stands_alone(name: &str, said: &Facts) -> bool {
+    let held = |said: &Facts| said.are_users(&json!(name));
+    if !held(said) {
+        return false;
+    }
+    let mut bare = Facts::default();
+    for text in said.said() {
+        let longer = quoted(text).filter(|part| part.chars().count() > name.chars().count());
+        let cut = longer.fold(text.to_owned(), |text, part| text.replace(part, " "));
+        bare.add_words(&cut);
+    }
+    held(&bare)
 }
 
 /// The words of a node's name and service.

@@ -11,6 +11,7 @@ use agentctl_base::canonical::sha256_hex;
 use agentctl_base::length::written_length_of_map;
 use serde_json::Value;
 use spoken::Spoken;
+pub use spoken::quoted;
 use std::collections::{BTreeSet, HashMap};
 
 /// More nodes of the kinds that a text names are no part of what it is about at once: they come behind it.

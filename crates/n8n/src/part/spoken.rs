@@ -139,7 +139,7 @@ fn visit<'v>(value: &'v Value, each: &mut dyn FnMut(&'v Value)) {
 }
 
 /// What stands between quotes. An apostrophe within a word is none.
-fn quoted(text: &str) -> impl Iterator<Item = &str> {
+pub fn quoted(text: &str) -> impl Iterator<Item = &str> {
     const PAIRS: [(char, char); 6] = [
         ('"', '"'),
         ('`', '`'),
