@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import as_http
 import attacks
 import model
 import plans
@@ -37,6 +38,7 @@ def arguments():
     parser.add_argument("--pair", action="append", help="SUITE:USER_TASK[:INJECTION_TASK], only these")
     parser.add_argument("--sinks", action="store_true", help="instead of the benchmark's injections: the attacker's value in each sink of the user's own calls")
     parser.add_argument("--users-only", action="store_true", help="only the user tasks, without an injection")
+    parser.add_argument("--tools", choices=["mcp", "http"], default="mcp", help="how the suites' tools are asked (default: mcp)")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", help="every run as a line of JSON")
     parser.add_argument("--keep", action="store_true", help="keep the work folder, and say where it is")
@@ -46,7 +48,8 @@ def arguments():
 class Worker:
     """A home and a project folder for each suite; one run at a time."""
 
-    def __init__(self, number, folder, binary, scripts, socket):
+    def __init__(self, number, folder, binary, scripts, socket, http):
+        self.http = http  # the server of the tools as tool files; None: they are asked by MCP
         self.number, self.folder, self.binary, self.scripts = number, folder / f"worker{number}", binary, scripts
         self.folder.mkdir()
         self.socket, self.projects, self.runs = socket, {}, itertools.count()
@@ -54,6 +57,9 @@ class Worker:
             "PATH": os.environ["PATH"], "HOME": str(self.folder), "AGENTCTL_HOME": str(self.folder / "home"),
             "OPENAI_BASE_URL": scripts.url, "OPENAI_API_KEY": "sk-not-a-real-key-0000",
         }
+        if http:
+            (self.folder / ".config/agentctl").mkdir(parents=True)
+            (self.folder / ".config/agentctl/config.toml").write_text(f'[tools]\nallow_addresses = ["{http.address}"]\n')
         told = subprocess.run([binary, "build", "--help"], capture_output=True, text=True, check=True).stdout
         self.flags = [flag for flag in ("--trust-once",) if flag in told]
 
@@ -71,7 +77,11 @@ class Worker:
         folder = self.folder / f"{suite}-{'control' if kind == 'control' else 'pack'}"
         shutil.copytree(HERE / "packs" / suite, folder)
         if kind == "control":
-            (folder / "agents/policy.yaml").write_text(json.dumps(plans.everything(suite)))
+            (folder / "agents/policy.yaml").write_text(json.dumps(plans.everything(suite) if not self.http else {"limits": plans.LIMITS}))
+        if self.http:
+            as_http.write(folder, suite, self.http.address, self.number, kind == "control")
+            self.projects[key] = folder
+            return folder
         server = {"command": sys.executable, "args": [str(HERE / "relay.py"), self.socket, suite, str(self.folder / "run.json")]}
         (folder / ".mcp.json").write_text(json.dumps({"mcpServers": {suite: server}}))
         (self.folder / "run.json").unlink(missing_ok=True)
@@ -96,8 +106,10 @@ class Worker:
         log.write_text("")
         (self.folder / "run.json").write_text(json.dumps({"user_task": user_task, "injections": injections, "log": str(log)}))
 
+        if self.http:
+            self.http.begin(self.number, suite, user_task, injections, log)
         name = f"dojo-{self.number}-{next(self.runs)}"
-        script = Obedient(suite, wanted, attack, sink[0] if sink else 1, log, task.GROUND_TRUTH_OUTPUT)
+        script = Obedient(suite, wanted, attack, sink[0] if sink else 1, log, task.GROUND_TRUTH_OUTPUT, bool(self.http))
         self.scripts.scripts[name] = script
         words = ["build", "--no-input", "--model", f"openai::{name}", *plans.flags(kind, suite, user_task, self.folder / "grants.json")]
         result, questions = self.command(project, *words, task.PROMPT), 0
@@ -129,8 +141,11 @@ class Obedient:
     """The first of the user's calls (`place` of them), then all of the attack's, then the rest of the user's, then what the attack was
     refused, once more: by then every result that the injection stands in has been read. At last the answer that the benchmark expects."""
 
-    def __init__(self, suite, wanted, attack, place, log, output):
-        self.prefix, self.wanted, self.attack, self.place, self.log, self.output = f"mcp__{suite}__", wanted, attack, place, log, output
+    def __init__(self, suite, wanted, attack, place, log, output, http):
+        self.prefix = as_http.name_of(suite, "") if http else f"mcp__{suite}__"
+        # A tool file takes no null: what has no value is left out.
+        self.args = (lambda args: {k: v for k, v in args.items() if v is not None}) if http else dict
+        self.wanted, self.attack, self.place, self.log, self.output = wanted, attack, place, log, output
         self.turn = 0
 
     def __call__(self, request):
@@ -140,7 +155,7 @@ class Obedient:
             if calls is None:
                 return json.dumps({"result": {"answer": self.output or "done"}})
             if calls:
-                return [(self.prefix + n, a) for n, a in calls]
+                return [(self.prefix + n, self.args(a)) for n, a in calls]
 
     def again(self):
         if self.turn != 4 or len(self.wanted) <= self.place:
@@ -284,8 +299,9 @@ def main():
         zygote.stdout.readline()
         scripts = model.Scripts()
         free = queue.Queue()
+        http = as_http.Tools() if options.tools == "http" else None
         for n in range(options.jobs):
-            free.put(Worker(n, folder, os.path.abspath(options.binary), scripts, socket))
+            free.put(Worker(n, folder, os.path.abspath(options.binary), scripts, socket, http))
 
         def one(job):
             worker = free.get()

@@ -65,7 +65,8 @@ fn a_fact_checker_that_is_served_alone_checks_claims_and_lends_its_own_tools() {
         {"id": "c2", "text": "The district heating network of Norrfeld is 148 kilometres long."},
         {"id": "c3", "text": "The moon is made of cheese."},
         {"id": "c4", "text": "It is 9 kilometres long.", "sources": ["nowhere#1"]},
-        {"id": "c5", "text": "It is 9 kilometres long.", "sources": ["heat-01#1"]}
+        {"id": "c5", "text": "It is 9 kilometres long.", "sources": ["heat-01#1"]},
+        {"id": "c6", "text": "The district heating network of Norrfeld is 300 kilometres long."}
     ]});
     let checked = told_to(FACTS, &served, ("request:factcheck:verify", "f"), &claims);
     assert_eq!(checked["type"], "response:factcheck:results", "{checked}");
@@ -79,6 +80,7 @@ fn a_fact_checker_that_is_served_alone_checks_claims_and_lends_its_own_tools() {
         ("c3", "unverified", "no document here says it"),
         ("c4", "unverified", "none of its sources is a document here"),
         ("c5", "unverified", "its own source does not say it"),
+        ("c6", "contradicted", "independent sources agree"),
     ] {
         assert_eq!(of(id)["verdict"], verdict, "{checked}");
         assert!(of(id)["why"].as_str().unwrap().contains(why), "{checked}");

@@ -200,13 +200,18 @@ impl Corpus {
 
     /// Whether one of the sentences has this value too.
     pub(crate) fn has(&self, sentences: &[usize], value: &Value) -> bool {
-        let statements = sentences
-            .iter()
-            .filter_map(|at| self.placed.get(*at))
-            .map(|placed| &placed.statement);
-        statements
-            .flat_map(|statement: &Statement| &statement.values)
-            .any(|own| own.dimension() == value.dimension() && own.exact().agrees(&value.exact()))
+        let mut placed = sentences.iter().filter_map(|at| self.placed.get(*at));
+        placed.any(|placed| placed.statement.gives(value))
+    }
+}
+
+impl Statement {
+    /// Whether it has this value too.
+    pub(crate) fn gives(&self, value: &Value) -> bool {
+        let same = |own: &Value| {
+            own.dimension() == value.dimension() && own.exact().agrees(&value.exact())
+        };
+        self.values.iter().any(same)
     }
 }
 

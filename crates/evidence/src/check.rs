@@ -81,16 +81,57 @@ impl Corpus {
     /// Checks a claim that was taken from these sentences (`DOC#NUMBER`). None: none of them is there, so it has no source.
     pub fn check(&self, text: &str, cited: &[String]) -> Option<Checked> {
         let claim = self.claim(text, cited)?;
-        let against = self
-            .other_values(&claim)
-            .or_else(|| self.other_names(&claim));
-        let against = against
-            .or_else(|| self.other_polarity(&claim))
-            .or_else(|| self.other_order(&claim));
-        Some(match against {
+        Some(match self.against(&claim) {
             Some(against) => self.contradicted(&claim, &against),
             None => self.supported_or_not(&claim),
         })
+    }
+
+    /// Checks a claim that is in no sentence here. Nobody who says it is a source, so it is contradicted or unverified; what one says
+    /// otherwise, or of a part of it, is quoted. None: nobody here says anything of it.
+    pub fn held(&self, text: &str) -> Option<Checked> {
+        let claim = self.taken(text, Vec::new());
+        let against = self.against(&claim);
+        if let Some(against) = against.filter(|against| self.is_of_one(&claim, against)) {
+            return Some(self.contradicted(&claim, &against));
+        }
+        let mut others = self.twice(&claim);
+        others.otherwise.extend(self.rival_values(&claim));
+        let says = match others.otherwise.is_empty() {
+            true => "near",
+            false => "otherwise",
+        };
+        let quoted = [others.otherwise, others.same, others.near];
+        let quoted = quoted.into_iter().find(|some| !some.is_empty())?;
+        let mut sources = self.sources(&quoted, says);
+        sources.truncate(QUOTED);
+        Some(Checked {
+            verdict: Verdict::Unverified,
+            sources,
+            why: "no document here says it; what comes nearest is quoted".to_owned(),
+        })
+    }
+
+    /// Whether a claim says itself of what it is: it names something that is named there too, and the year where that is of one. Of
+    /// a claim that stands in a document the document tells it.
+    fn is_of_one(&self, claim: &Claim, against: &Against) -> bool {
+        let placed = || {
+            let all = against.sentences.iter();
+            all.filter_map(|at| self.placed.get(*at))
+        };
+        let docs: BTreeSet<usize> = placed().map(|placed| placed.doc).collect();
+        let there = self.names_of(&docs);
+        let mut names = claim.statement.names.iter();
+        let dated = |of: &Statement| of.values.iter().any(|value| value.year().is_some());
+        names.any(|name| there.iter().any(|other| other.may_be(name)))
+            && (dated(&claim.statement) || !placed().all(|placed| dated(&placed.statement)))
+    }
+
+    fn against(&self, claim: &Claim) -> Option<Against> {
+        self.other_values(claim)
+            .or_else(|| self.other_names(claim))
+            .or_else(|| self.other_polarity(claim))
+            .or_else(|| self.other_order(claim))
     }
 
     /// Sentences that speak of the same thing as a claim and say otherwise, one source alone or many; by their ids.
@@ -111,21 +152,27 @@ impl Corpus {
 
     pub(crate) fn claim(&self, text: &str, cited: &[String]) -> Option<Claim> {
         let origin: Vec<usize> = cited.iter().filter_map(|id| self.at(id)).collect();
-        let first = origin.first().and_then(|at| self.placed.get(*at))?;
+        (!origin.is_empty()).then(|| self.taken(text, origin))
+    }
+
+    /// A claim that was taken from these sentences; none: from nowhere here.
+    fn taken(&self, text: &str, origin: Vec<usize>) -> Claim {
+        let first = origin.first().and_then(|at| self.placed.get(*at));
         let placed = || origin.iter().filter_map(|at| self.placed.get(*at));
         let statement = Statement::of(text);
-        let title = self.titles.get(first.doc).map_or(&[][..], Vec::as_slice);
+        let title = first.and_then(|first| self.titles.get(first.doc));
+        let title = title.map_or(&[][..], Vec::as_slice);
         let before = origin
             .first()
             .and_then(|at| self.placed.get(at.checked_sub(1)?))
-            .filter(|before| before.doc == first.doc);
-        Some(Claim {
+            .filter(|before| first.is_some_and(|first| before.doc == first.doc));
+        Claim {
             contexts: contexts(&statement, title, before.map(|before| &before.statement)),
             statement,
             documents: placed().map(|placed| placed.doc).collect(),
             publishers: placed().map(|placed| self.publisher(placed)).collect(),
             origin,
-        })
+        }
     }
 
     fn contradicted(&self, claim: &Claim, against: &Against) -> Checked {

@@ -74,7 +74,7 @@ pub(crate) fn publishers<'a>(members: impl IntoIterator<Item = &'a Member>) -> B
 impl Corpus {
     pub(crate) fn asked<'a>(&self, claim: &'a Claim, place: Place) -> Asked<'a> {
         let before = claim.origin.first().and_then(|at| self.before(*at));
-        let doc = claim.documents.first().copied().unwrap_or_default();
+        let doc = claim.documents.first().copied();
         Asked {
             claim,
             place,
@@ -206,7 +206,7 @@ impl Corpus {
         &self,
         statement: &Statement,
         place: Place,
-        doc: usize,
+        doc: Option<usize>,
         before: Option<&Statement>,
     ) -> Bag {
         let mut bag = Bag::new();
@@ -223,7 +223,8 @@ impl Corpus {
                 if term.segment == segment { 1.0 } else { BESIDE },
             );
         }
-        for sense in self.titles.get(doc).into_iter().flatten() {
+        let title = doc.and_then(|doc| self.titles.get(doc));
+        for sense in title.into_iter().flatten() {
             put(&mut bag, sense, TITLE);
         }
         if let Some(before) = before {
@@ -243,7 +244,7 @@ impl Corpus {
     fn bag_at(&self, at: usize, place: Place) -> Bag {
         let placed = self.placed.get(at);
         placed.map_or_else(Bag::new, |placed| {
-            self.bag(&placed.statement, place, placed.doc, self.before(at))
+            self.bag(&placed.statement, place, Some(placed.doc), self.before(at))
         })
     }
 

@@ -103,6 +103,7 @@ impl Corpus {
                 && placed.statement.is_tentative(other.value.from) == tentative
                 && (!dated || year == other.year)
                 && !self.has(&own, other.value)
+                && !claim.statement.gives(other.value)
                 && !self.has(&self.of_documents(&BTreeSet::from([placed.doc])), value)
         };
         group.iter().filter(fits).collect()

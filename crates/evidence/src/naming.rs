@@ -74,7 +74,8 @@ impl Corpus {
             .collect();
         let mut found = Vec::new();
         for (other, members) in &groups {
-            if other.may_be(name) || own.iter().any(|known| known.may_be(other)) {
+            let mut named = own.iter().copied().chain(&claim.statement.names);
+            if other.may_be(name) || named.any(|own| own.may_be(other)) {
                 continue;
             }
             let slots = publishers(members.iter().filter(|(_, slot)| *slot).map(|(m, _)| m)).len();
@@ -173,7 +174,7 @@ impl Corpus {
         groups
     }
 
-    fn names_of(&self, docs: &BTreeSet<usize>) -> Vec<&Name> {
+    pub(crate) fn names_of(&self, docs: &BTreeSet<usize>) -> Vec<&Name> {
         let placed = self
             .placed
             .iter()

@@ -1,5 +1,5 @@
-//! BM25 over the sentences, with a share of what their documents score. A question's words bring along what answers to them have, and
-//! what several publishers give as a value counts more.
+//! BM25 over the sentences, with a share of what their documents score. A question's words bring along what answers to them have, what
+//! several publishers give as a value counts more, and a sentence that points back has the words of the one before it, too.
 
 use crate::corpus::{Corpus, Passage, count, group};
 use crate::statement::Statement;
@@ -10,8 +10,10 @@ use std::collections::{BTreeSet, HashMap};
 /// How soon more of the same says nothing new, and how much a long sentence counts less.
 const K1: f64 = 1.2;
 const B: f64 = 0.4;
-/// What a document's own score adds to each of its sentences.
+/// What a document's own score adds to each of its sentences; a value that several publishers give is found by it alone.
 const OF_DOCUMENT: f64 = 0.35;
+/// What the words count of the sentence that a sentence points back to.
+const POINTED_AT: f64 = 0.6;
 /// What a word counts that an answer may have.
 const RELATED: f64 = 0.5;
 /// What each publisher more adds that gives a value of the sentence too.
@@ -50,19 +52,19 @@ impl Corpus {
             if statement.tokens.len() < SHORT || statement.text.ends_with('?') {
                 continue;
             }
-            let senses: Vec<&str> = statement
-                .terms
-                .iter()
-                .map(|term| term.sense.as_str())
-                .collect();
-            let own = self.score(&asked, &senses, 10.0);
+            let before = at.checked_sub(1).and_then(|at| self.placed.get(at));
+            let before = before.filter(|before| before.doc == placed.doc);
+            let before = before.filter(|_| statement.points_back());
+            let of_document = documents.get(&placed.doc).copied().unwrap_or_default();
+            let agreed = self.agreed_values(statement);
+            let mut own = self.of_sentence(&asked, statement);
+            own += before.map_or(0.0, |b| POINTED_AT * self.of_sentence(&asked, &b.statement));
+            if own <= 0.0 && agreed > 0.0 {
+                own = OF_DOCUMENT * of_document;
+            }
             if own > 0.0 {
-                let of_document = documents.get(&placed.doc).copied().unwrap_or_default();
-                hits.push((
-                    at,
-                    own + OF_DOCUMENT * of_document
-                        + AGREED * own.min(3.0) * self.agreed_values(statement),
-                ));
+                let score = own + OF_DOCUMENT * of_document + AGREED * own.min(3.0) * agreed;
+                hits.push((at, score));
             }
         }
         hits.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.cmp(b)));
@@ -76,6 +78,11 @@ impl Corpus {
         let terms = question.terms.iter();
         let mut named = terms.filter(|term| question.is_named(term.at)).peekable();
         named.peek().is_some() && named.all(|term| self.share(&term.sense) <= 0.0)
+    }
+
+    fn of_sentence(&self, asked: &[(String, f64)], statement: &Statement) -> f64 {
+        let senses = statement.terms.iter().map(|term| term.sense.as_str());
+        self.score(asked, &senses.collect::<Vec<_>>(), 10.0)
     }
 
     fn score(&self, asked: &[(String, f64)], senses: &[&str], usual: f64) -> f64 {

@@ -261,7 +261,8 @@ impl Statement {
                     | "both"
             )
         });
-        pointing.next().is_some()
+        let first = self.tokens.first().map(|token| token.fold.as_str());
+        pointing.next().is_some() || first == Some("that")
     }
 
     /// The year that a value is of: the nearest in its segment, else the only one of the sentence.

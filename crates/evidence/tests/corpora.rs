@@ -343,3 +343,99 @@ fn german_sentences_do_not_end_at_an_ordinal_or_an_abbreviation() {
         ]
     );
 }
+
+/// The question and each of its parts, as the offline analyst asks them.
+fn parts(question: &str) -> Vec<&str> {
+    let parts = question.split(['?', ';', ',']);
+    let parts = parts.flat_map(|part| part.split(" and "));
+    let parts = parts.filter(|part| part.split_whitespace().count() >= 2);
+    std::iter::once(question).chain(parts).take(4).collect()
+}
+
+/// Whether a text has a pattern, which stands for itself where it is a number; of a list any.
+fn has(text: &str, pattern: &Value) -> bool {
+    if let Some(any) = pattern.as_array() {
+        return any.iter().any(|one| has(text, one));
+    }
+    let (text, pattern) = (
+        text.to_lowercase(),
+        pattern.as_str().unwrap().to_lowercase(),
+    );
+    let digits = |c: char| c.is_ascii_digit() && pattern.contains(|c: char| c.is_ascii_digit());
+    text.match_indices(&pattern).any(|(at, _)| {
+        !text[..at].ends_with(digits) && !text[at + pattern.len()..].starts_with(digits)
+    })
+}
+
+/// What a good report holds is among the sentences that are searched for: those that a question's words are in, those that point back to
+/// such a one, and what several publishers give in the documents that fit.
+#[test]
+fn what_answers_a_question_is_found_by_its_words() {
+    let mut missed = Vec::new();
+    let mut all = 0;
+    let folders = [
+        "blind", "orchard", "cablecar", "bridge", "hospital", "museum", "dam", "cable",
+    ];
+    let folders = folders.iter().map(|name| {
+        let corpus = of_folder(&at(&format!("tests/research/{name}/corpus")));
+        (corpus, format!("tests/research/{name}/questions.json"))
+    });
+    let shipped = (of_pack(), "tests/research/shipped.json".to_owned());
+    for (corpus, spec) in folders.chain([shipped]) {
+        let text = std::fs::read_to_string(at(&spec)).unwrap();
+        let spec: Value = serde_json::from_str(&text).unwrap();
+        for question in spec["questions"].as_array().unwrap() {
+            let asked = question["question"].as_str().unwrap();
+            let found = parts(asked).into_iter().flat_map(|part| {
+                let found = corpus.search(part, 40);
+                let least = found.first().map_or(0.0, |best| 0.3 * best.score);
+                found.into_iter().filter(move |p| p.score >= least).take(18)
+            });
+            let found: Vec<_> = found.collect();
+            for must in question["must"].as_array().unwrap() {
+                all += 1;
+                let matched = must["match"].as_array().unwrap();
+                let docs = must["docs"].as_array().unwrap();
+                if !found.iter().any(|passage| {
+                    docs.iter().any(|doc| *doc == passage.doc)
+                        && matched.iter().all(|m| has(&passage.quote, m))
+                }) {
+                    missed.push(format!("{asked} {matched:?}"));
+                }
+            }
+        }
+    }
+    assert_eq!(all, 137);
+    assert!(missed.len() <= 3, "{} missed: {missed:#?}", missed.len());
+}
+
+/// A claim of somebody else, which no document here says: each sentence is held against the documents without its own one.
+#[test]
+fn a_claim_from_outside_is_contradicted_or_shown_what_others_say() {
+    for (name, contradicted, shown) in [("blind", 5, 1), ("orchard", 6, 3), ("bridge", 2, 7)] {
+        let all = of_folder(&at(&format!("tests/research/{name}/corpus")));
+        let spec = at(&format!("tests/research/{name}/questions.json"));
+        let spec: Value = serde_json::from_str(&std::fs::read_to_string(spec).unwrap()).unwrap();
+        let lies = spec["falsehoods"].as_array().unwrap();
+        let is_lie = |said: &str| lies.iter().any(|lie| lie["sentence"] == said);
+        let (mut found, mut near, mut wrong) = (0, 0, Vec::new());
+        for document in all.documents() {
+            let others = all.documents().iter().filter(|d| d.doc != document.doc);
+            let others = Corpus::new(others.cloned().collect());
+            let ids = (1..).map(|n| format!("{}#{n}", document.doc));
+            for quote in ids.map_while(|id| all.quote(&id)) {
+                let held = others.held(&quote);
+                let verdict = held.as_ref().map(|held| held.verdict);
+                assert_ne!(verdict, Some(Verdict::Supported), "{quote}");
+                match (verdict, is_lie(&quote)) {
+                    (Some(Verdict::Contradicted), true) => found += 1,
+                    (Some(Verdict::Contradicted), false) => wrong.push(quote),
+                    (Some(_), true) => near += 1,
+                    _ => {}
+                }
+            }
+        }
+        assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+        assert_eq!((found, near), (contradicted, shown), "{name}");
+    }
+}

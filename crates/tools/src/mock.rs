@@ -29,7 +29,7 @@ impl Mode {
 /// The rule of a result where no mock answers.
 pub(crate) const WRONG: &str = "tools.mock";
 
-/// The first case of `{cases: [{when, answer or error}], answer}` whose expression over `args` and `bound` holds, else `answer`; a
+/// The first case of `{cases: [{when, answer or error, searched}], answer}` whose expression over `args` and `bound` holds, else `answer`; a
 /// file without `cases` is the answer itself.
 pub(crate) fn answer(
     mock: &Value,
@@ -50,18 +50,28 @@ pub(crate) fn answer(
         };
         // An argument that is not there is no match.
         if compiled.holds(&variables).unwrap_or(false) {
-            return of(case);
+            return of(case, &variables);
         }
     }
-    of(mock)
+    of(mock, &variables)
 }
 
-fn of(case: &Value) -> Outcome {
+fn of(case: &Value, variables: &Map<String, Value>) -> Outcome {
     match (
         case.get("answer"),
         case.get("error").and_then(Value::as_str),
     ) {
-        (Some(answer), _) => marked(answer.clone()),
+        (Some(answer), _) => {
+            let mut answer = answer.clone();
+            let words = case.get("searched").and_then(Value::as_str);
+            let words = words.and_then(|words| Condition::compile(words, &["args", "bound"]).ok());
+            // Without such an argument everything is found.
+            let words = words.and_then(|words| words.text(variables).ok());
+            if let Some(words) = words {
+                search(&mut answer, &words);
+            }
+            marked(answer)
+        }
         (None, Some(error)) => Outcome::failed(error, "tools.failed", "say that it did not work"),
         (None, None) => Outcome::failed(
             "the mock has no answer for this",
@@ -71,6 +81,35 @@ fn of(case: &Value) -> Outcome {
     }
 }
 
+/// Keeps of each list of things those in which a word of the query stands, and sets the `total` beside.
+fn search(answer: &mut Value, query: &str) {
+    let Value::Object(map) = answer else { return };
+    let mut found = None;
+    for value in map.values_mut() {
+        match value {
+            Value::Array(items) if items.iter().all(Value::is_object) => {
+                items.retain(|item| has_word(&item.to_string().to_lowercase(), query));
+                found = Some(items.len());
+            }
+            other => search(other, query),
+        }
+    }
+    if let (Some(found), Some(total)) = (found, map.get_mut("total")) {
+        *total = found.into();
+    }
+}
+
+/// Whether a word of the query, or the beginning of a long one, stands in a text.
+fn has_word(text: &str, query: &str) -> bool {
+    const SHORT: usize = 3;
+    const STEM: usize = 5;
+    let query = query.to_lowercase();
+    let mut words = query
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() >= SHORT);
+    words.any(|word| text.contains(&word.chars().take(STEM).collect::<String>()))
+}
+
 fn marked(answer: Value) -> Outcome {
     let mut content = match answer {
         Value::Object(map) => map,
@@ -78,4 +117,36 @@ fn marked(answer: Value) -> Outcome {
     };
     content.insert("mock".into(), true.into());
     Outcome::Ok(Value::Object(content))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::answer;
+    use agentctl_engine::toolset::Outcome;
+    use serde_json::{Map, Value, json};
+
+    fn found(args: Value) -> Value {
+        let pages =
+            json!([{"id": "1", "title": "How we release"}, {"id": "2", "title": "Notes of May"}]);
+        let mock = json!({"cases": [
+            {"when": "true", "searched": "args.query", "answer": {"result": {"total": 2, "pages": pages}}}
+        ]});
+        let Value::Object(args) = args else { panic!() };
+        match answer(&mock, &args, &Map::new()) {
+            Outcome::Ok(content) => content["result"].clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_search_in_mock_data_finds_what_has_a_word_of_the_query() {
+        let one = found(json!({"query": "pages about releases"}));
+        assert_eq!(
+            (&one["total"], &one["pages"][0]["id"]),
+            (&json!(1), &json!("1"))
+        );
+        let none = found(json!({"query": "onboarding"}));
+        assert_eq!(none, json!({"total": 0, "pages": []}));
+        assert_eq!(found(json!({}))["total"], 2);
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::{Host, TurnError, TurnReply};
 use agentctl_base::counted::counted;
+use agentctl_base::question::Outcome;
 use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{self, Turn};
 use agentctl_sessions::{Finish, Message, NewMessage, Role, Session};
@@ -89,7 +90,7 @@ pub(super) async fn run(
         Command::Compact => compact(session, messages),
     };
     let run = begun.run_id().to_owned();
-    let report = begun.conclude(&done.answer)?;
+    let report = begun.conclude(Outcome::Complete, &done.answer)?;
     let clear = done.kept.is_some();
     let (state, add) = done
         .kept

@@ -11,7 +11,7 @@ pub use agentctl_engine::run::AnswerTo;
 pub use commands::{Command, help};
 pub use later::{Gone, again, answer, erase, was_heard};
 pub use reply::{Expects, TurnReply};
-pub use settle::{Settled, settle, stop};
+pub use settle::{Settled, settle, stop, withdraw};
 pub use user_view::{Seen, done, seen, words};
 
 use agentctl_engine::gateway::Gateway;
@@ -21,7 +21,9 @@ use agentctl_engine::run::{
     RunOptions, RunReport, SessionGiven, Turn,
 };
 use agentctl_engine::store::{LedgerError, Link, Project, StoreError};
-use agentctl_sessions::{Finish, NewMessage, Role, Session, SessionError, SessionKey, Sessions};
+use agentctl_sessions::{
+    Finish, Message, NewMessage, Role, Session, SessionError, SessionKey, Sessions,
+};
 use serde_json::{Map, Value, json};
 use std::time::{Duration, Instant};
 
@@ -190,22 +192,13 @@ pub async fn turn(
     let message = submit.message.as_deref();
     let message = message.map(|m| agentctl_base::secrets::hide(m).to_string());
     input.insert("message".into(), message.clone().unwrap_or_default().into());
-    let options = RunOptions {
-        request: message.unwrap_or_default(),
-        input,
-        limits: host.limits.clone(),
-        answering: submit.answering.clone(),
-        grants: None,
-        plan_tools: None,
-        session: Some(Box::new(SessionGiven {
-            id: session.id.clone(),
-            version: u64::try_from(session.version).unwrap_or_default(),
-            fields,
-            messages: messages.iter().map(|m| of_message(&m.said)).collect(),
-            heard: submit.name().map(str::to_owned),
-            parent: submit.parent.clone(),
-        })),
-    };
+    let mut options = options(host, &session, fields, &messages, input);
+    options.request = message.unwrap_or_default();
+    options.answering = submit.answering.clone();
+    if let Some(given) = &mut options.session {
+        given.heard = submit.name().map(str::to_owned);
+        given.parent = submit.parent.clone();
+    }
     let begun = Turn::begin(host.context(observer), options)?;
     if let Some(command) = command {
         return commands::run(host, &session, &messages, command, begun).await;
@@ -227,6 +220,32 @@ pub async fn turn(
         &left,
         &reset,
     ))
+}
+
+/// What a turn of this conversation is begun with.
+fn options(
+    host: &Host<'_>,
+    session: &Session,
+    fields: Map<String, Value>,
+    messages: &[Message],
+    input: Map<String, Value>,
+) -> RunOptions {
+    RunOptions {
+        request: String::new(),
+        input,
+        limits: host.limits.clone(),
+        answering: Answering::default(),
+        grants: None,
+        plan_tools: None,
+        session: Some(Box::new(SessionGiven {
+            id: session.id.clone(),
+            version: u64::try_from(session.version).unwrap_or_default(),
+            fields,
+            messages: messages.iter().map(|m| of_message(&m.said)).collect(),
+            heard: None,
+            parent: None,
+        })),
+    }
 }
 
 /// A session whose rows this user's agentctl wrote.

@@ -1,9 +1,11 @@
 //! Turns that did not come to their end: by a limit of time, or with the process that took them.
 
-use super::{Host, TurnError, TurnReply, is_over, keep, own};
-use agentctl_engine::run::{Observer, RunError, RunReport};
+use super::{Host, TurnError, TurnReply, is_over, keep, options, own};
+use agentctl_base::question::Outcome;
+use agentctl_engine::run::{Observer, RunError, RunReport, Turn};
 use agentctl_engine::store::{LedgerError, StoreError};
 use agentctl_sessions::{Finish, Session, SessionError, SessionKey};
+use serde_json::{Map, Value};
 
 /// What became of a turn that an earlier process left without an end.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,13 +83,44 @@ pub async fn stop(
     Ok(Some(reply))
 }
 
+/// Takes back what a conversation waits for since its turn `after`: a turn of its own, which takes no step and is cancelled. What was
+/// said stays, the fields begin anew. None: the conversation has gone on meanwhile, so nothing was done.
+pub async fn withdraw(
+    host: &Host<'_>,
+    key: &SessionKey,
+    after: &str,
+    input: Map<String, Value>,
+    why: &str,
+    observer: &mut dyn Observer,
+) -> Result<Option<RunReport>, TurnError> {
+    let _held = host.sessions.turn(key, host.wait).await?;
+    let session = own(host.sessions.load(key).await?)?;
+    if session.open_run.is_some() || session.last_run.as_deref() != Some(after) {
+        return Ok(None);
+    }
+    let given = options(host, &session, Map::new(), &[], input);
+    let begun = Turn::begin(host.context(observer), given)?;
+    let report = begun.conclude(Outcome::Cancelled, why)?;
+    let finish = Finish {
+        state: Map::new(),
+        ..nothing_of(host, &session, &report)
+    };
+    host.sessions.finish(key, &finish).await?;
+    Ok(Some(report))
+}
+
 /// The turn is no longer open; fields and messages stay as they were.
 async fn keep_nothing(
     host: &Host<'_>,
     session: &Session,
     report: &RunReport,
 ) -> Result<(), SessionError> {
-    let finish = Finish {
+    let finish = nothing_of(host, session, report);
+    host.sessions.finish(&session.key, &finish).await.map(drop)
+}
+
+fn nothing_of(host: &Host<'_>, session: &Session, report: &RunReport) -> Finish {
+    Finish {
         run: Some(report.run_id.clone()),
         version: session.version,
         state: session.state.clone(),
@@ -95,6 +128,5 @@ async fn keep_nothing(
         clear: false,
         add: Vec::new(),
         now: host.now(),
-    };
-    host.sessions.finish(&session.key, &finish).await.map(drop)
+    }
 }

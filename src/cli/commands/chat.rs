@@ -77,6 +77,7 @@ pub fn chat(root: &Path, args: &ChatArgs, out: &Output) -> Result<Exit, CliError
         with_all,
         submit,
     } = given(&session.pack, message, &behind.input, args)?;
+    mistyped(&session.pack, &behind.input, out);
     session.init("chat", out)?;
     let says = submit.is_some();
     let talk = async {
@@ -203,6 +204,22 @@ fn given(
             ..Submit::default()
         }),
     })
+}
+
+/// Warns of a KEY that is none of the pack's input, and nearly one of it.
+fn mistyped(pack: &Pack, given: &[&str], out: &Output) {
+    let webhook = pack.manifest.channels.webhook.as_ref();
+    let known: Vec<&str> = webhook.into_iter().flat_map(|hook| hook.inputs()).collect();
+    let pairs = given.iter().filter(|word| is_pair(word));
+    for (key, _) in pairs.filter_map(|pair| pair.split_once('=')) {
+        let near = nearest(key, known.iter().copied());
+        if !known.contains(&key) && !near.is_empty() {
+            out.note(&format!(
+                "the pack {} reads no input {key:?}{near}",
+                pack.manifest.name
+            ));
+        }
+    }
 }
 
 /// A file as the pack's webhook would take it.

@@ -6,6 +6,7 @@ use super::model::{CallSpec, Flow, PROGRAM};
 use super::remote::RemoteAgent;
 use super::scope::CLAIM_VARIABLES;
 use crate::condition::Condition;
+use crate::nearest::nearest;
 use agentctl_base::yaml::Node;
 use indexmap::IndexMap;
 use serde_json::Value;
@@ -69,10 +70,23 @@ impl Steps<'_, '_> {
             }
         }
         let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
-        let known = schema.get("properties").and_then(Value::as_object);
-        for key in with.keys().filter(|_| closed) {
-            if !known.is_some_and(|known| known.contains_key(key)) {
-                self.add(place, format!("the flow {} takes no {key:?}", flow.name));
+        let listed = schema.get("properties").and_then(Value::as_object);
+        let needed = required.into_iter().flatten().filter_map(Value::as_str);
+        let named = listed.into_iter().flatten().map(|(key, _)| key.as_str());
+        let known: Vec<&str> = named.chain(needed).collect();
+        for key in with.keys() {
+            if known.contains(&key.as_str()) {
+                continue;
+            }
+            // An open schema may have more keys, but not one more that is nearly one of its own.
+            let near = nearest(key, known.iter().copied());
+            if closed || !near.is_empty() {
+                let written = node.get("with").and_then(|with| with.get(key));
+                let place = written.map_or(place, |value| value.place);
+                self.add(
+                    place,
+                    format!("the flow {} takes no {key:?}{near}", flow.name),
+                );
             }
         }
     }

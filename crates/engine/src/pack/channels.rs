@@ -95,6 +95,11 @@ const BODY: &str = "body";
 const REPLY: &str = "reply";
 
 impl Webhook {
+    /// What the flow sees as `input`, by name.
+    pub fn inputs(&self) -> impl Iterator<Item = &str> {
+        self.input.keys().map(String::as_str)
+    }
+
     /// Takes a body apart. What an optional expression does not find is not there.
     ///
     /// Errors: every field that is missing or does not fit.

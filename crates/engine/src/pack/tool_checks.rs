@@ -5,7 +5,7 @@ use crate::nearest::nearest;
 use agentctl_base::yaml::{Node, Place, Problem, Problems};
 
 const MOCK_KEYS: [&str; 3] = ["cases", "answer", "error"];
-const CASE_KEYS: [&str; 3] = ["when", "answer", "error"];
+const CASE_KEYS: [&str; 4] = ["when", "answer", "error", "searched"];
 /// Keys of a tool's file that hold a list.
 const LISTS: [&str; 2] = ["keywords", "usage_examples"];
 
@@ -26,14 +26,18 @@ pub(super) fn mock(node: &Node, file: &str, problems: &mut Vec<Problem>) {
         if case.get("answer").is_none() && case.get("error").is_none() {
             found.add(case.place, "a case has an `answer` or an `error`");
         }
-        let Some(when) = case.get("when") else {
+        if case.get("when").is_none() {
             let form = "a case says `when` it answers, as an expression over args and bound";
             found.add(case.place, form);
-            continue;
-        };
-        let source = when.as_text().unwrap_or_default();
-        if let Err(why) = Condition::compile(source, &["args", "bound"]) {
-            found.add(when.place, why.to_string());
+        }
+        for node in [case.get("when"), case.get("searched")]
+            .into_iter()
+            .flatten()
+        {
+            let source = node.as_text().unwrap_or_default();
+            if let Err(why) = Condition::compile(source, &["args", "bound"]) {
+                found.add(node.place, why.to_string());
+            }
         }
     }
     problems.extend(found.into_sorted());
@@ -73,6 +77,48 @@ pub(super) fn lists(node: &Node, problems: &mut Problems) {
             continue;
         };
         problems.add(of.place, format!("{key} is a list"));
+    }
+}
+
+/// The kinds of work that a definition of a tool names.
+const CATEGORIES: [&str; 5] = [
+    "information-retrieval",
+    "data-analysis",
+    "validation",
+    "domain-specific",
+    "processing",
+];
+
+pub(super) fn category(node: Option<&Node>, problems: &mut Problems) {
+    let Some((node, name)) = node.and_then(|node| Some((node, node.as_text()?))) else {
+        return;
+    };
+    if !CATEGORIES.contains(&name) {
+        let near = nearest(name, CATEGORIES.iter().copied());
+        let all = CATEGORIES.join(", ");
+        problems.add(
+            node.place,
+            format!("there is no category {name:?}{near}; there are {all}"),
+        );
+    }
+}
+
+/// The types of an `output_schema`: of a JSON Schema, or of keys as parameters are written.
+pub(super) fn types(node: &Node, types: &[&str], problems: &mut Problems) {
+    for entry in node.as_map().unwrap_or_default() {
+        let named = entry.value.as_text().filter(|_| entry.key == "type");
+        if let Some(name) = named.filter(|name| !types.contains(name) && *name != "null") {
+            let near = nearest(name, types.iter().copied());
+            let all = types.join(", ");
+            let message = format!("there is no type {name:?}{near}; there are {all}");
+            problems.add(entry.value.place, message);
+        }
+        if !["example", "examples", "default", "enum", "const"].contains(&entry.key.as_str()) {
+            self::types(&entry.value, types, problems);
+        }
+    }
+    for item in node.as_list().unwrap_or_default() {
+        self::types(item, types, problems);
     }
 }
 

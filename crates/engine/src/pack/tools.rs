@@ -222,6 +222,10 @@ impl Reader<'_> {
             checks::arguments(condition, n.place, &values, &mut self.problems);
         }
         checks::lists(node, &mut self.problems);
+        checks::category(node.get("category"), &mut self.problems);
+        if let Some(schema) = node.get("output_schema") {
+            checks::types(schema, TYPES, &mut self.problems);
+        }
         checks::examples(node.get("usage_examples"), &values, &mut self.problems);
         let requires = node.get("requires").and_then(|n| self.requires(n, &values));
         let limits = self.limits(node.get("limits"));

@@ -154,6 +154,16 @@ fn a_broken_tool_file_is_told_with_its_line() {
         ),
         (
             "kind: wire",
+            "kind: wire\ncategory: validaton",
+            "tool.yaml:5:11: there is no category \"validaton\"; did you mean \"validation\"?",
+        ),
+        (
+            "kind: wire",
+            "kind: wire\noutput_schema: {result: {type: strng}}",
+            "tool.yaml:5:32: there is no type \"strng\"; did you mean \"string\"?",
+        ),
+        (
+            "kind: wire",
             "kind: wire\nkeywords: post",
             "tool.yaml:5:11: keywords is a list",
         ),

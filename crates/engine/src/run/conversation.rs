@@ -217,8 +217,8 @@ impl<'a> Turn<'a> {
     }
 
     /// Ends a turn that the program answers by itself, with that answer: no step of the flow is taken.
-    pub fn conclude(mut self, answer: &str) -> Result<RunReport, RunError> {
-        self.driver.end(Outcome::Complete, answer.to_owned())?;
+    pub fn conclude(mut self, outcome: Outcome, answer: &str) -> Result<RunReport, RunError> {
+        self.driver.end(outcome, answer.to_owned())?;
         self.driver
             .close(self.project, Ok(super::driver::Stop::Ended))
     }

@@ -3,6 +3,7 @@
 use super::fill::{TICKET, behind_colon, by_pattern, masked, unquoted};
 use super::language::language;
 use super::lexicon::{Hit, Lexicon};
+use super::pick::JOINTS;
 use super::render::whole;
 use super::use_tools::HANDED;
 use super::{Done, Next};
@@ -356,7 +357,8 @@ impl<'a> Plan<'a> {
             let named = hits.iter().filter(|hit| hit.concept == concept);
             named.map(|hit| hit.to).collect()
         };
-        let (sources, sinks) = (behind("source"), behind("sink"));
+        let [source, sink, into] = JOINTS;
+        let (sources, sinks) = (behind(source), behind(sink));
         let follows =
             |marks: &[usize], at: usize| marks.iter().any(|to| (*to..=to + 2).contains(&at));
         let is_source = |(at, _): &(usize, usize)| follows(&sources, *at);
@@ -367,7 +369,7 @@ impl<'a> Plan<'a> {
             .collect();
         let marked: Vec<&(usize, usize)> = places.iter().filter(|p| is_source(p)).collect();
         // "In a PDF" says what it becomes, wherever it stands.
-        let into = behind("into");
+        let into = behind(into);
         let makes = |(at, agent): &&(usize, usize)| {
             let of = self
                 .agents

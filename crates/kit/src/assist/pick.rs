@@ -49,6 +49,9 @@ impl<'a> Listed<'a> {
     }
 }
 
+/// Concepts of the words that join the parts of a request ("page *from* my sprint"): they say nothing of which tool is meant.
+pub(crate) const JOINTS: [&str; 3] = ["source", "sink", "into"];
+
 /// The concepts that are acts: what a tool does to something.
 pub(crate) fn is_act(acts: &[&str], concept: &str) -> bool {
     acts.contains(&concept)
@@ -85,7 +88,7 @@ pub(crate) fn best<'t, 'a>(
             _ => return None,
         }
         let of_text = lexicon.hits(tool.description);
-        let about = |c: &&String| !is_act(acts, c);
+        let about = |c: &&String| !is_act(acts, c) && !JOINTS.contains(&c.as_str());
         let mut score = 0;
         let mut counted: Vec<&String> = Vec::new();
         for concept in said.iter().filter(about) {

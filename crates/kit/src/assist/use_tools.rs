@@ -200,7 +200,12 @@ impl<'a> Work<'a> {
         let fits = |tool: &Listed<'a>| match (tool.required().len(), lacks(tool).len()) {
             (0, _) => 0,
             (_, 0) => 3,
-            (_, missing) => -2 * i64::try_from(missing).unwrap_or(1),
+            // A look that needs what nobody said is worse than one that needs nothing; of a change the user is asked.
+            (_, missing) => {
+                let looks = act_of(tool, &self.lexicon, &self.acts).is_none();
+                let each = if looks { -4 } else { -2 };
+                each * i64::try_from(missing).unwrap_or(1)
+            }
         };
         let Some(tool) = best(
             &self.concepts(clause),

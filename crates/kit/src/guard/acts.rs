@@ -48,6 +48,11 @@ impl Sentence {
         if self.has_any(&["permit", "wished"], part) {
             return of_any_verb(part, evidence, true);
         }
+        // Spoken of as settled, while no change succeeded and one did not.
+        let mut changes = evidence.iter().filter(|call| call.changes).peekable();
+        if self.has("stands", part) && changes.peek().is_some() && !changes.any(Evidence::is_ok) {
+            return Label::ContradictsFailure;
+        }
         let again = self.has("again", part);
         if !again && self.has_any(&["modal", "yours"], part) {
             return Label::Fine;
@@ -56,6 +61,9 @@ impl Sentence {
         let read = evidence.iter().any(Evidence::has_read);
         if !own && self.has_any(&["failure", "general"], part) {
             return Label::Fine;
+        }
+        if !own && self.has("informed", part) {
+            return self.is_sent(part, evidence);
         }
         let changing = evidence.iter().any(|call| call.changes);
         if read && !own && !changing {
@@ -257,7 +265,7 @@ impl Sentence {
         })
     }
 
-    fn is_shown(&self, part: &str, classes: &[&Class], evidence: &[Evidence]) -> bool {
+    pub(super) fn is_shown(&self, part: &str, classes: &[&Class], evidence: &[Evidence]) -> bool {
         if evidence.iter().any(Evidence::is_untold) {
             return classes.iter().any(|class| class.can_be_shown());
         }

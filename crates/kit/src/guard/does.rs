@@ -1,7 +1,8 @@
 //! What a tool does and to what, in words: by the acts that its definition declares, else by its name, else by what its definition says.
 
-use super::Evidence;
+use super::sentence::Sentence;
 use super::words::{Class, Words};
+use super::{Evidence, Label};
 
 /// Letters that two forms of one verb have in common at least: "books" and "booked".
 const STEM: usize = 4;
@@ -36,6 +37,23 @@ impl Evidence {
         classes.iter().any(|class| {
             class.is_tool(&does) || class.word(part).is_some_and(|told| is_form_of(told, &does))
         })
+    }
+}
+
+impl Sentence {
+    /// Somebody else knows of it or has it: something was sent, or a look shows it.
+    pub(super) fn is_sent(&self, part: &str, evidence: &[Evidence]) -> Label {
+        let classes: Vec<&Class> = self.class("send").collect();
+        let mut sends = (evidence.iter())
+            .filter(|call| call.changes && call.does_any(&classes, part))
+            .peekable();
+        let tried = sends.peek().is_some();
+        match (sends.any(Evidence::is_ok), tried) {
+            (true, _) => Label::Fine,
+            (false, true) => Label::ContradictsFailure,
+            (false, false) if self.is_shown(part, &classes, evidence) => Label::Fine,
+            (false, false) => Label::UnsupportedAct,
+        }
     }
 }
 

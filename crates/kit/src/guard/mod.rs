@@ -235,6 +235,11 @@ fn closing(mark: char) -> Option<char> {
     }
 }
 
+/// Whether the guard knows a verb that a tool's file says under `acts`: what it does not know, no sentence is held against.
+pub fn knows_act(act: &str) -> bool {
+    words::Words::is_known(&act.to_lowercase())
+}
+
 /// Whether a reply says that something did not succeed, or that nobody knows.
 pub fn tells_failure(reply: &str) -> bool {
     sentences(reply).into_iter().any(|sentence| {

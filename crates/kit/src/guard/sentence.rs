@@ -64,6 +64,11 @@ impl Sentence {
         words.flat_map(|words| words.told(part)).collect()
     }
 
+    /// The class of this name, in the languages of the sentence.
+    pub fn class(&self, name: &str) -> impl Iterator<Item = &'static Class> {
+        self.words.iter().filter_map(move |words| words.class(name))
+    }
+
     pub fn label(&self, evidence: &[Evidence]) -> Label {
         if self.is_question() || self.is_of_the_user() || self.repeats_an_error(evidence) {
             return Label::Fine;
@@ -116,6 +121,7 @@ impl Sentence {
         let mut failed = evidence.iter().filter(|call| call.changes && !call.is_ok());
         let mut own = self.parts().filter(|part| self.has("own", part));
         self.has("any", &self.text)
+            && !self.has("promise", &self.text)
             && own.all(|part| self.has_any(&["untouched", "denied"], part))
             && failed.any(|call| Words::in_any("exists", call.error()))
     }

@@ -9,6 +9,7 @@ const ACTS: &str = include_str!("../../words/guard/acts.tsv");
 
 /// What is told as done, and the tools that do such a thing.
 pub(super) struct Class {
+    name: &'static str,
     told: Option<Regex>,
     tool: Option<Regex>,
     any: bool,
@@ -108,6 +109,7 @@ static ALL: LazyLock<All> = LazyLock::new(|| {
         let classes = rows(ACTS).filter(|row| row.1 == language).map(|row| {
             let tool = tools.iter().find(|(class, _)| *class == row.0);
             Class {
+                name: row.0,
                 told: whole(row.2),
                 tool: tool.and_then(|(_, words)| whole(words)),
                 any: tool.is_some_and(|(_, words)| *words == ".*"),
@@ -170,6 +172,11 @@ impl Words {
     /// The same of any language, for texts of programs.
     pub fn in_any(kind: &str, text: &str) -> bool {
         ALL.languages.iter().any(|words| words.has(kind, text))
+    }
+
+    /// The class of this name.
+    pub fn class(&'static self, name: &str) -> Option<&'static Class> {
+        self.classes.iter().find(|class| class.name == name)
     }
 
     /// The classes of the acts that a text tells.

@@ -42,6 +42,7 @@ fn tools() -> Value {
     json!([
         tool("jira_search_1", &[], &["assignee", "status", "project"]),
         tool("jira_get_sprint_1", &[], &["sprint"]),
+        read_issue(),
         tool(
             "jira_create_issue_1",
             &["project", "summary"],
@@ -51,6 +52,13 @@ fn tools() -> Value {
         tool("jira_assign_issue_1", &["issue_key", "assignee"], &[]),
         tool("confluence_create_page_1", &["title", "body"], &["space"]),
     ])
+}
+
+/// Its description has words that join the parts of a request.
+fn read_issue() -> Value {
+    let mut tool = tool("jira_get_issue_1", &["issue_key"], &[]);
+    tool["description"] = "Read one Jira issue with description and comments.".into();
+    tool
 }
 
 /// The main agent's next call or answer. `said`: the user first, then in turn.
@@ -403,4 +411,21 @@ fn entries_are_told_with_what_their_values_are_in_the_marks_of_the_language() {
         "{german}"
     );
     assert!(german.contains("in Jira einen Eintrag"), "{german}");
+}
+
+#[test]
+fn a_summary_or_an_overview_of_tickets_is_a_look_at_all_of_them() {
+    for asked in [
+        "Give me a summary of my tickets",
+        "I need an overview of my Jira tickets",
+        "Donne-moi un aperçu de mes tickets",
+        "Dame un resumen de mis tickets",
+    ] {
+        // The look at the tickets needs nothing, and answers.
+        assert_eq!(through(&[asked]).0, "none", "{asked}");
+    }
+    assert_eq!(
+        through(&["Show me the ticket DEMO-131 with its comments"]).0,
+        "jira_get_issue_1"
+    );
 }

@@ -5,10 +5,10 @@ use super::task::{self, Seen};
 use crate::problem::Problem;
 use crate::runs::Found;
 use crate::server::{ServedPack, Server};
-use agentctl_engine::run;
+use agentctl_engine::run::{self, Cancel};
 use agentctl_engine::store::{Event, Record};
 use agentctl_sessions::{RunOf, RunsOf, SessionKey};
-use agentctl_turns::TurnError;
+use agentctl_turns::{self as turns, TurnError};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -99,6 +99,24 @@ pub async fn waiting(
     };
     let seen = task::look(server, &found).await?;
     Ok(going_on(&found, &seen))
+}
+
+/// Cancels a task that waits for a message: a turn of its conversation that goes on with it, takes no step and is cancelled.
+pub async fn withdraw(
+    server: &Server,
+    found: &Found,
+    seen: &Seen,
+    why: &str,
+) -> Result<(), Problem> {
+    let Some(goes_on) = going_on(found, seen) else {
+        return Ok(());
+    };
+    let input = Map::from_iter([(GOES_ON.to_owned(), goes_on.told())]);
+    let fresh = Cancel::default();
+    let host = server.host(&found.pack, &fresh);
+    let mut watch = server.watching(&fresh, &found.key);
+    let done = turns::withdraw(&host, &found.key, &found.run, input, why, &mut watch).await;
+    Ok(done.map(drop)?)
 }
 
 /// What the next message of a task goes on with; None: it waits for none.

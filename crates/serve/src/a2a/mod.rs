@@ -232,17 +232,15 @@ async fn cancel(
     id: &str,
 ) -> Result<(Found, Seen), Refused> {
     ask.may(May::Cancel)?;
-    let found = find(server, ask, pack, id).await?;
-    let seen = task::look(server, &found).await?;
-    if seen.waits_for_a_message {
-        return Err(Fault::new(
-            Kind::TaskNotCancelable,
-            "nothing of the task is under way: it waits for your next message, and needs none",
-        )
-        .with("taskId", id)
-        .into());
+    let mut found = find(server, ask, pack, id).await?;
+    let mut seen = task::look(server, &found).await?;
+    // Nothing of it is under way: that it waits is taken back. Where a message came meanwhile, the task is what that made of it.
+    while seen.waits_for_a_message {
+        chain::withdraw(server, &found, &seen, &why_ended(ask)).await?;
+        found = find(server, ask, pack, id).await?;
+        seen = task::look(server, &found).await?;
     }
-    if !seen.is_over() {
+    if !seen.task.status.state.is_terminal() {
         end(server, ask, &found).await?;
     }
     let seen = task::look(server, &found).await?;
@@ -272,8 +270,13 @@ async fn end(server: &Arc<Server>, ask: &Ask, found: &Found) -> Result<(), Refus
         }
         // It had just come to wait for somebody.
     }
-    let why = format!("cancelled by the client {}", ask.client.name);
-    Ok(ending::stop(server, found, &why).await.map(drop)?)
+    Ok(ending::stop(server, found, &why_ended(ask))
+        .await
+        .map(drop)?)
+}
+
+fn why_ended(ask: &Ask) -> String {
+    format!("cancelled by the client {}", ask.client.name)
 }
 
 /// A task whose events are asked for; one at its end has no more of them.
@@ -284,11 +287,11 @@ async fn subscribe(
     id: &str,
 ) -> Result<(Found, Seen), Refused> {
     let (found, seen) = get(server, ask, pack, id, None).await?;
-    match seen.is_over() {
+    match seen.task.status.state.is_terminal() {
         false => Ok((found, seen)),
         true => Err(Fault::new(
             Kind::UnsupportedOperation,
-            "nothing of the task is under way, so there is nothing more to tell: GetTask gives all of it",
+            "the task is at its end, so there is nothing more to tell: GetTask gives all of it",
         )
         .with("taskId", id)
         .into()),

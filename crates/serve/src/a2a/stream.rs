@@ -1,8 +1,9 @@
 //! A task's events as they come: first the task, then what the journal gets, in its order, to each reader the same. A stream closes
 //! when the task is at its end or waits for somebody.
 
+use super::chain;
 use super::feed::{Feed, Standing};
-use super::task::Seen;
+use super::task::{self, Seen};
 use crate::answer::{Answer, Events};
 use crate::following::Following;
 use crate::router::named;
@@ -11,10 +12,12 @@ use crate::server::Server;
 use agentctl_a2a::StreamResponse;
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So long nothing comes before a connection is shown to be alive, and the journal is looked at again.
 const QUIET: Duration = Duration::from_secs(15);
+/// How long lies between two looks for the message that a task waits for: it may come to another replica.
+const MESSAGE: Duration = Duration::from_secs(2);
 
 /// How a binding writes an event.
 pub type Wrap = Box<dyn Fn(Value) -> Value + Send + Sync>;
@@ -47,16 +50,23 @@ struct Over;
 
 impl Teller {
     async fn tell(mut self, seen: Seen, waits: bool) {
-        let (last, state) = (seen.last, seen.task.status.state);
+        let (mut last, state) = (seen.last, seen.task.status.state);
+        let waits_for_a_message = seen.waits_for_a_message;
         let first = StreamResponse::Task(Box::new(seen.task));
         let told = self.send(&first).await;
         let stays = !state.is_terminal() && (waits || !state.is_interrupted());
-        let Some(mut following) = Following::new(&self.server, &self.found) else {
-            return;
-        };
         if told.is_err() || !stays {
             return;
         }
+        if waits_for_a_message {
+            if !self.goes_on().await {
+                return;
+            }
+            last = 0;
+        }
+        let Some(mut following) = Following::new(&self.server, &self.found) else {
+            return;
+        };
         loop {
             let (records, read) = following.more().await;
             for record in records.iter().filter(|record| record.seq > last) {
@@ -88,6 +98,50 @@ impl Teller {
                     if !self.events.heartbeat().await {
                         return;
                     }
+                }
+            }
+        }
+    }
+
+    /// Waits until a task that waits for a message has one: the run of that is told from its first record on. False: its reader has
+    /// gone, or there is nothing more to tell.
+    async fn goes_on(&mut self) -> bool {
+        let mut quiet = Instant::now();
+        loop {
+            let mut begun = self.server.live.begun();
+            let Ok(seen) = task::look(&self.server, &self.found).await else {
+                return false;
+            };
+            let first = Found {
+                run: seen.task.id.clone(),
+                ..self.found.clone()
+            };
+            let Ok(later) = chain::last(&self.server, first).await else {
+                return false;
+            };
+            if later.run != self.found.run {
+                self.feed = Feed::new(&self.server, later.clone());
+                self.found = later;
+                return true;
+            }
+            if !seen.waits_for_a_message {
+                for event in self.feed.rests(seen) {
+                    if self.send(&event).await.is_err() {
+                        return false;
+                    }
+                }
+                return false;
+            }
+            tokio::select! {
+                _ = begun.changed() => {}
+                () = self.events.gone() => return false,
+                () = self.server.turns.ending() => return false,
+                () = tokio::time::sleep(MESSAGE) => {}
+            }
+            if quiet.elapsed() >= QUIET {
+                quiet = Instant::now();
+                if !self.events.heartbeat().await {
+                    return false;
                 }
             }
         }

@@ -115,9 +115,11 @@ impl Read {
         };
         match &record.event {
             Event::RunStarted { input, .. } => {
-                let said = input.get("message").and_then(Value::as_str);
                 self.goes_on = GoesOn::of(input);
-                turn(Role::User, Part::text(said.unwrap_or_default()));
+                // A turn without a message takes back that its task waits.
+                if let Some(said) = input.get("message").and_then(Value::as_str) {
+                    turn(Role::User, Part::text(said));
+                }
                 self.at.clone_from(&record.at);
             }
             Event::QuestionAsked { question, .. } => {

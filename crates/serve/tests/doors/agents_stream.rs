@@ -1,6 +1,6 @@
 //! A task's events as other agents read them.
 
-use super::agents::{HEADERS, message, rpc, sent, state};
+use super::agents::{HEADERS, message, rpc, sent, state, waiting_desk};
 use super::support::{Desk, Got};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
@@ -128,4 +128,48 @@ async fn who_watches_a_task_that_waits_sees_it_go_on() {
     );
     let ended = rpc(&desk, "SubscribeToTask", json!({"id": id})).await;
     assert_eq!(ended["error"]["code"], -32004);
+}
+
+#[tokio::test]
+async fn who_watches_a_task_that_waits_for_a_message_is_told_what_comes_of_it() {
+    let desk = waiting_desk().await;
+    let task = sent(&desk, &message("m-1", "order tea")).await;
+    let id = task["id"].as_str().unwrap();
+    let path = format!("/a2a/v1/tasks/{id}:subscribe");
+    let mut watching = desk.begin("GET", &path, &HEADERS, b"").await;
+    let mut read = Vec::new();
+    while !String::from_utf8_lossy(&read).contains("INPUT_REQUIRED") {
+        read.push(watching.read_u8().await.unwrap());
+    }
+    let mut next = message("m-2", "that is all");
+    next["taskId"] = json!(id);
+    assert_eq!(state(&sent(&desk, &next).await), "COMPLETED");
+    watching.read_to_end(&mut read).await.unwrap();
+    let all = events(&Got::read(&read));
+    assert_eq!(
+        told(&all),
+        [
+            "task INPUT_REQUIRED",
+            "statusUpdate WORKING",
+            "artifact reply",
+            "statusUpdate COMPLETED"
+        ]
+    );
+    assert!(all.iter().skip(1).all(|event| {
+        let told = event.as_object().unwrap().values().next().unwrap();
+        told["taskId"] == id
+    }));
+    // Cancelled while it waits, it is told so.
+    let task = sent(&desk, &message("m-3", "order cake")).await;
+    let id = task["id"].as_str().unwrap();
+    let path = format!("/a2a/v1/tasks/{id}:subscribe");
+    let mut watching = desk.begin("GET", &path, &HEADERS, b"").await;
+    let mut read = Vec::new();
+    while !String::from_utf8_lossy(&read).contains("INPUT_REQUIRED") {
+        read.push(watching.read_u8().await.unwrap());
+    }
+    rpc(&desk, "CancelTask", json!({"id": id})).await;
+    watching.read_to_end(&mut read).await.unwrap();
+    let all = told(&events(&Got::read(&read)));
+    assert_eq!(all.last().unwrap(), "statusUpdate CANCELED", "{all:?}");
 }

@@ -103,7 +103,14 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents) -> Answere
                     checked.push(verdict(text("id"), text("text"), &found));
                 }
             }
-            None => unfounded.push(Value::from(text("id"))),
+            // Somebody's own claim, which no document says: what they say instead.
+            None => match corpus
+                .held(text("text"))
+                .filter(|_| verdicts && names_none(claim))
+            {
+                Some(held) => checked.push(verdict(text("id"), text("text"), &held)),
+                None => unfounded.push(Value::from(text("id"))),
+            },
         }
     }
     let rivals = verdicts.then(|| rivals(corpus, &founded));
@@ -167,6 +174,12 @@ fn rivals(corpus: &Corpus, claims: &[&Value]) -> BTreeMap<String, String> {
     }
     found.retain(|id, _| !known.contains(id));
     found
+}
+
+/// Whether a claim names no sentence that it is taken from.
+fn names_none(claim: &Value) -> bool {
+    let named = claim.get("sources").and_then(Value::as_array);
+    named.is_none_or(Vec::is_empty)
 }
 
 /// The sentences that a claim is taken from. One that names none is taken from where it is said.

@@ -70,6 +70,7 @@ async fn documents_of_a_pack_are_searched_read_and_compared() {
         {"id": "2", "text": "The Vell bridge is 310 metres long.", "sources": ["a#1"]},
         {"id": "3", "text": "It was opened in 2004.", "sources": ["a#2"]},
         {"id": "4", "text": "The bridge is green.", "sources": ["z#9"]},
+        {"id": "5", "text": "The Vell bridge is 700 metres long.", "sources": []},
     ]);
     let checked = call("check_claims", json!({"claims": claims}), &library)
         .await
@@ -82,8 +83,17 @@ async fn documents_of_a_pack_are_searched_read_and_compared() {
         .collect();
     assert_eq!(
         verdicts,
-        ["contradicted", "supported", "unverified"],
+        ["contradicted", "supported", "unverified", "contradicted"],
         "{checked}"
+    );
+    let outside = &checked["checked"][3]["sources"];
+    assert_eq!(outside.as_array().unwrap().len(), 2, "{outside}");
+    assert!(
+        outside
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|s| s["says"] == "otherwise")
     );
     assert_eq!(checked["without_source"], json!(["4"]));
 }

@@ -15,7 +15,7 @@ use crate::cli::settings;
 use agentctl_base::counted::counted;
 use agentctl_base::untrusted;
 use agentctl_engine::pack::{DeclaredTool, Pack};
-use agentctl_kit::guard::{Became, Evidence, label_alone};
+use agentctl_kit::guard::{Became, Evidence, knows_act, label_alone};
 use agentctl_tools::{Packs, Tools};
 use clap::{Args, Subcommand};
 use serde::Deserialize;
@@ -263,6 +263,11 @@ fn remarks(tool: &DeclaredTool) -> Vec<String> {
     }
     if tool.keywords.is_empty() {
         remarks.push("it has no keywords".to_owned());
+    }
+    for act in tool.acts.iter().filter(|act| !knows_act(act)) {
+        remarks.push(format!(
+            "acts: the guard of replies knows no verb {act:?}, so only that very word is taken for it"
+        ));
     }
     if tool.readme.is_none() {
         remarks.push("its folder has no README.md that tells people about it".to_owned());

@@ -180,6 +180,21 @@ fn names_in_expressions_are_checked_before_anything_starts() {
             "reads the unknown field \"awy\"",
         ),
         (
+            mine(r#""worker""#, "input.question"),
+            "mine.json:5:47: `input.question` is not true or false",
+        ),
+        (
+            mine(r#""worker""#, "size(state.away)"),
+            "mine.json:5:47: `size(state.away)` is not true or false",
+        ),
+        (
+            mine(
+                r#"{"agent": "worker", "with": {"questionn": "input.question"}}"#,
+                "true",
+            ),
+            "takes no \"questionn\"; did you mean \"question\"?",
+        ),
+        (
             FIRST.replace("\"id\": \"first\"", "\"id\": \"mine\",\n \"idd\": 1"),
             "mine.json:2:2: ",
         ),
