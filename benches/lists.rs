@@ -42,7 +42,7 @@ fn main() {
     let count: u64 = given.next().and_then(|n| n.parse().ok()).unwrap_or(10_000);
     let kept = given.next().map(PathBuf::from);
     let passing = tempfile::tempdir().unwrap();
-    let root = kept.unwrap_or_else(|| passing.path().to_owned());
+    let root = kept.unwrap_or_else(|| passing.path().join("project"));
     if !root.join("memory/runs").exists() {
         std::fs::create_dir_all(&root).unwrap();
         made(&root, count);
@@ -68,12 +68,17 @@ fn main() {
     }
 }
 
+/// The user's own folder: it may not lie in the project.
+fn home(root: &Path) -> PathBuf {
+    root.with_extension("home")
+}
+
 fn command(root: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(AGENTCTL);
     command
         .args(args)
         .current_dir(root)
-        .env("AGENTCTL_HOME", root.join("home"))
+        .env("AGENTCTL_HOME", home(root))
         .env("AGENTCTL_LOOK", "no")
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -87,7 +92,7 @@ fn made(root: &Path, count: u64) {
         .status()
         .unwrap();
     assert!(built.success());
-    let key = std::fs::read(root.join("home/key")).unwrap();
+    let key = std::fs::read(home(root).join("key")).unwrap();
     let project = Project::new(root).with_key(Some(Key::fixed(key.try_into().unwrap())));
     let [first] = project.run_ids().unwrap().try_into().unwrap();
     let records = project.read_run(&first).unwrap().records;

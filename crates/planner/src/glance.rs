@@ -338,6 +338,11 @@ mod tests {
         }
         let chosen = Workflow::from_value(chosen).unwrap();
         assert_eq!(ids(lacking(&chosen, Catalog::embedded())), []);
+        let drive = built(
+            "When a mail with an attachment arrives in Gmail, upload the attachment to Google Drive",
+        );
+        assert!(drive.to_value().to_string().contains("My Drive"));
+        assert_eq!(ids(lacking(&drive, Catalog::embedded())), []);
     }
 
     #[test]

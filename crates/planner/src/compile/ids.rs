@@ -47,6 +47,9 @@ pub(crate) fn bare_names(workflow: &Workflow, catalog: &Catalog) -> Vec<Todo> {
             let part = |key: &str| value.get(key).and_then(Value::as_str);
             let by_id = property.modes.iter().all(|mode| mode.name != "name");
             let bare = part("mode") == Some("list") && part("value") == part("cachedResultName");
+            // "My Drive": what n8n itself begins with is no name for an id.
+            let own = property.default.get("value").and_then(Value::as_str);
+            let bare = bare && part("value") != own;
             name_in(property, value).filter(|_| by_id && bare)
         });
         found.extend(listed.map(|(label, name)| Todo {

@@ -13,7 +13,7 @@ const SHORTEST: usize = 4_000;
 /// Of a text of prose at most one sentence of so many asks for something; more of them make a specification.
 const RARE: usize = 4;
 /// How many letters of its first sentence name a group.
-const NAMED_BY: usize = 80;
+const NAMED_BY: usize = 60;
 /// With more groups, those behind the last are one.
 const MOST_GROUPS: usize = 16;
 
@@ -203,7 +203,7 @@ fn named(group: &[&Sentence<'_>], text: &str) -> Option<String> {
         1 => format!("{head}…"),
         many => format!(
             "{}… ({})",
-            head.trim_end_matches('.'),
+            head.trim_end().trim_end_matches('.'),
             counted(many, "sentence")
         ),
     })

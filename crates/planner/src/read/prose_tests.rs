@@ -29,7 +29,7 @@ fn of_a_long_text_the_one_request_is_read_and_the_rest_is_named_in_groups() {
     assert_eq!(
         parted.left,
         [
-            "In our 0th week the kitchen was painted and everybody liked the colour… (40 sentences)",
+            "In our 0th week the kitchen was painted and everybody liked… (40 sentences)",
             "Lunch on day 40 was at noon, and the weather was fine… (40 sentences)",
             "We used Slack for 80 months and people were happy with it… (80 sentences)",
         ]

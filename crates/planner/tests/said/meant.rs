@@ -271,6 +271,7 @@ fn a_bound_on_a_sum_is_read_in_each_language() {
         "Quand un webhook reçoit une commande de plus de 100 EUR, envoie-la dans Slack #ventes",
         "Wenn ein Webhook eine Bestellung über 100 EUR empfängt, sende sie an Slack #vertrieb",
         "Cuando un webhook recibe un pedido de más de 100 EUR, envíalo a Slack #ventas",
+        "Cuando llegue un pedido por webhook de más de 100 EUR, avisa en Slack #ventas",
     ] {
         let workflow = built(request);
         assert_eq!(
@@ -287,6 +288,8 @@ fn a_bound_on_a_sum_is_read_in_each_language() {
         };
         assert_eq!(condition("operator/operation"), "gt", "{request}");
         assert_eq!(condition("rightValue"), 100, "{request}");
+        let left = condition("leftValue").to_string();
+        assert!(!left.contains("webhook"), "{request}: {left}");
     }
 }
 
