@@ -57,3 +57,46 @@ fn doctor_reads_the_newest_runs_whole_and_tells_what_it_knows_of_the_others() {
         told.stdout
     );
 }
+
+#[test]
+fn of_many_runs_only_those_that_are_listed_are_read() {
+    let project = Project::new();
+    let request = "Every day at 9:00 post hello to Slack #dev";
+    assert_eq!(project.run(&["build", "--yes", request]).code, 0);
+    let older = with_older_runs(&project, 30);
+    // What cannot be read stands as such in the list of all, and costs a short list nothing.
+    project.write(
+        &format!("memory/runs/{}/journal.jsonl", older[0]),
+        "nonsense\n",
+    );
+    let all = project.run(&["runs", "list"]);
+    let lines: Vec<&str> = all.stdout.lines().collect();
+    assert_eq!(lines.len(), 31, "{}", all.stdout);
+    assert!(
+        lines[0].starts_with('*') && lines[30].contains("unreadable"),
+        "{}",
+        all.stdout
+    );
+    let short = project.run(&["runs", "list", "--limit", "3"]);
+    assert_eq!(short.stdout.lines().collect::<Vec<_>>(), lines[..3]);
+    let told = |id: &String| {
+        project
+            .path()
+            .join(format!("memory/runs/{id}/checkpoint.jsonl"))
+    };
+    let kept = |ids: &[String]| ids.iter().filter(|id| told(id).exists()).count();
+    assert_eq!(
+        kept(&older[1..]),
+        29,
+        "the whole list keeps what each run tells"
+    );
+    for id in &older {
+        let _ = std::fs::remove_file(told(id));
+    }
+    assert_eq!(project.run(&["runs", "list", "-n", "3"]).code, 0);
+    assert_eq!(
+        kept(&older),
+        2,
+        "of the older ones the two that are shown were read"
+    );
+}

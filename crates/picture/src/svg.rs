@@ -133,8 +133,12 @@ fn draw_wire(wire: &Wire, out: &mut String) {
 
 fn draw_label(label: &Label, out: &mut String) {
     let middle = if label.is_middle { " middle" } else { "" };
+    let whole = label.whole.as_ref();
+    let tip = whole.map_or(String::new(), |whole| {
+        format!("<title>{}</title>", text(whole))
+    });
     out.push_str(&format!(
-        "<text class=\"label {:?}{middle}\" x=\"{}\" y=\"{}\">{}</text>\n",
+        "<text class=\"label {:?}{middle}\" x=\"{}\" y=\"{}\">{tip}{}</text>\n",
         label.kind,
         number(label.x),
         number(label.y),

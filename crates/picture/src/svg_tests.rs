@@ -314,3 +314,25 @@ proptest! {
         prop_assert!(!svg.contains("NaN") && !svg.contains("inf"));
     }
 }
+
+#[test]
+fn an_output_whose_name_has_no_room_says_all_of_it_as_its_tip() {
+    let rule = |name: &str| json!({"outputKey": name, "renameOutput": true, "conditions": {}});
+    let long = "Customers that waited for more than a week";
+    let parameters = json!({"rules": {"values": [rule("short"), rule(long)]}});
+    let workflow = Workflow::from_value(json!({
+        "name": "Cases",
+        "nodes": [node("Sort", "n8n-nodes-base.switch", [0, 0], parameters)],
+        "connections": {},
+    }))
+    .unwrap();
+    let svg = drawn(&workflow, &[]);
+    assert_eq!(
+        svg.matches(&format!("<title>{long}</title>Customers"))
+            .count(),
+        1,
+        "{svg}"
+    );
+    assert_eq!(svg.matches("<title>short</title>").count(), 0, "{svg}");
+    assert!(svg.contains(">short</text>"), "{svg}");
+}

@@ -39,6 +39,8 @@ pub struct Label {
     pub x: f64,
     pub y: f64,
     pub text: String,
+    /// All of it, where there is room for a part alone.
+    pub whole: Option<String>,
     pub is_middle: bool,
     pub kind: Kind,
 }
@@ -167,10 +169,12 @@ pub fn labels(node: &Drawn<'_>) -> Vec<Label> {
         };
         let (x, y) = node.output(output);
         let name = agentctl_base::untrusted::line(&name);
+        let text = words::cut(&name, LABEL_ROOM / LABEL);
         labels.push(Label {
             x: x + 9.0,
             y: y - 5.0,
-            text: words::cut(&name, LABEL_ROOM / LABEL),
+            whole: Some(name).filter(|name| *name != text),
+            text,
             is_middle: false,
             kind: kind_of(node, output),
         });
@@ -182,6 +186,7 @@ pub fn labels(node: &Drawn<'_>) -> Vec<Label> {
             x,
             y: y + 21.0,
             text: words::cut(&agentctl_base::untrusted::line(spoken(kind)), room / LABEL),
+            whole: None,
             is_middle: true,
             kind: Kind::Serves,
         });

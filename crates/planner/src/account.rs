@@ -105,6 +105,12 @@ impl Account {
         }
     }
 
+    /// Takes in what of the request was not read: each group is a part that is not built.
+    pub(crate) fn sets_aside(&mut self, groups: Vec<String>) {
+        self.parts += groups.len();
+        self.missing.extend(groups);
+    }
+
     /// Takes in the account of something else that was asked for.
     pub(crate) fn add(&mut self, other: Account) {
         self.judged |= other.judged;

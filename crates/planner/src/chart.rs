@@ -150,7 +150,8 @@ const LONGEST_NAME: usize = 5;
 /// Reads a request in a language.
 pub fn chart(text: &str, language: &str) -> Chart {
     let lexicon = Lexicon::of(language);
-    let tokens = slashes(owned(tokens(text), lexicon), lexicon);
+    let tokens = exclaimed(tokens(text), text, lexicon);
+    let tokens = slashes(owned(tokens, lexicon), lexicon);
     let tokens = owners(hyphens(tokens, lexicon), lexicon);
     let mut open = Vec::with_capacity(tokens.len());
     let mut at = 0;
@@ -333,6 +334,57 @@ fn owners(mut tokens: Vec<Token>, lexicon: &Lexicon) -> Vec<Token> {
             token.text = owner;
             token.to -= ending;
         }
+    }
+    tokens
+}
+
+/// "post Well done! to Slack": what stands between the verb of a message and an exclamation mark that ends no sentence is said word
+/// for word.
+fn exclaimed(mut tokens: Vec<Token>, text: &str, lexicon: &Lexicon) -> Vec<Token> {
+    const TELLS: [&str; 5] = ["SEND", "NOTIFY", "PUBLISH", "REPLY", "SAY"];
+    let goes_on = |next: &Token, mark: &Token| {
+        let near = text.get(mark.to..next.from) == Some(" ");
+        near && !next.capital && lexicon.can_be(&next.text, "prep")
+    };
+    let ends = |t: &Token| t.kind == Kind::End || t.kind == Kind::Mark && t.text == ":";
+    let tells = |t: &Token| {
+        let frame = |s: &Sense| {
+            TELLS
+                .iter()
+                .any(|frame| s.says.first().is_some_and(|f| f == frame))
+        };
+        lexicon.senses(&t.text).iter().any(frame)
+    };
+    let mut at = 0;
+    while at + 1 < tokens.len() {
+        let (before, rest) = tokens.split_at(at);
+        let [mark, next, ..] = rest else { break };
+        at += 1;
+        if mark.text != "!" || !goes_on(next, mark) {
+            continue;
+        }
+        let sentence = before.iter().rposition(ends).map_or(0, |end| end + 1);
+        let said = crate::cut::from(before, sentence);
+        let Some(first) = said.iter().rposition(tells).map(|verb| sentence + verb + 1) else {
+            continue;
+        };
+        let plain = |t: &Token| matches!(t.kind, Kind::Word | Kind::Number | Kind::Id | Kind::Mark);
+        let said = crate::cut::from(before, first);
+        let Some((from, to)) = said.first().map(|t| (t.from, mark.to)) else {
+            continue;
+        };
+        if !said.iter().all(plain) {
+            continue;
+        }
+        let quote = Token {
+            from,
+            to,
+            kind: Kind::Quote,
+            text: text.get(from..to).unwrap_or("").to_owned(),
+            capital: false,
+        };
+        tokens.splice(first..at, [quote]);
+        at = first + 1;
     }
     tokens
 }

@@ -233,6 +233,15 @@ mod tests {
         assert_eq!(draft.workflow, None);
         assert_eq!(draft.ops.len(), 1, "{:?}", draft.ops);
         assert_eq!(draft.not_understood, [""; 0]);
+        // The same step once more is made, and said.
+        let more = "also post to #ops";
+        let once = of_change(&workflow, more, &IndexMap::new(), Catalog::embedded());
+        let same = |notes: &[String]| notes.iter().any(|note| note.contains("does the same as"));
+        assert!(!same(&once.notes), "{:?}", once.notes);
+        let mut id = || "new".to_owned();
+        let after = edit::apply(&workflow, &once.ops, &mut id).unwrap();
+        let twice = of_change(&after, more, &IndexMap::new(), Catalog::embedded());
+        assert!(same(&twice.notes), "{:?}", twice.notes);
         let odd = of_change(
             &workflow,
             "frobnicate the moon",

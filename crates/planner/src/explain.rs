@@ -55,16 +55,19 @@ pub fn explanation(request: &str, built: Option<&Workflow>, catalog: &Catalog) -
     let (request, wishes) = wish::parted(request);
     let plan = read::read(request, &ReadContext::default()).plan;
     let own = compile::compile(&plan, catalog);
+    // Of a long text only what asks for something is looked at, where it stands.
+    let looked_at = read::only_asked(request);
     let mut account = match built {
         // What was wanted otherwise later was done to what the request alone came to.
         Some(workflow) if wishes.is_empty() && !same_nodes(workflow, &own.workflow) => {
-            account(request, &plan.language, &[workflow])
+            account(&looked_at, &plan.language, &[workflow])
         }
-        _ => account_of_plan(request, &plan, &own),
+        _ => account_of_plan(&looked_at, &plan, &own),
     };
+    account.sets_aside(read::set_aside(request));
     account.add(wish::applied(own.workflow, &wishes, &IndexMap::new(), catalog).account);
     let clauses = match account.judged {
-        true => explain(request, &plan.language),
+        true => explain(&looked_at, &plan.language),
         false => String::new(),
     };
     Explanation {

@@ -3,7 +3,7 @@
 
 use super::account::{Account, But, Fate, account_but};
 use super::compile::Made;
-use super::read::with_answers;
+use super::read::{set_aside, with_answers};
 use agentctl_base::question::Question;
 use agentctl_n8n::Workflow;
 use indexmap::IndexMap;
@@ -39,7 +39,11 @@ pub(super) fn judge(
         change,
         made,
     };
-    account_but(&asked, language, workflows, &but)
+    let mut account = account_but(&asked, language, workflows, &but);
+    if !answers.contains_key(STEPS) {
+        account.sets_aside(set_aside(request));
+    }
+    account
 }
 
 /// Whether too little of it is understood for anything to be built.

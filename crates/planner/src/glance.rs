@@ -194,6 +194,21 @@ pub(crate) fn left(
             left.push(item);
         }
     }
+    let held = before.map(|before| compile::bare_names(before, catalog));
+    let (held, bare): (Vec<_>, Vec<_>) = compile::bare_names(after, catalog)
+        .into_iter()
+        .partition(|name| held.as_ref().is_some_and(|held| held.contains(name)));
+    let said = |left: &[Todo], name: &Todo| {
+        let quoted = name.text.split('"').nth(1).unwrap_or_default();
+        let same = |item: &Todo| item.node == name.node && item.text.contains(quoted);
+        left.iter().any(same)
+    };
+    for name in bare {
+        if !said(&left, &name) {
+            let credential = left.iter().position(|item| item.kind == "credential");
+            left.insert(credential.unwrap_or(left.len()), name);
+        }
+    }
     for need in &new {
         let told = |item: &Todo| item.kind == "credential" && item.node == need.node;
         if left.iter().any(told) {
@@ -209,14 +224,19 @@ pub(crate) fn left(
             ),
         });
     }
+    let mut names: Vec<&str> = held.iter().map(|name| name.node.as_str()).collect();
+    names.dedup();
+    let held = "a name where n8n wants an id, as before this change";
+    left.extend(as_before(&names, "id", held));
     let mut names: Vec<&str> = old.iter().map(|need| need.node.as_str()).collect();
     names.dedup();
-    left.extend(lacked_before(&names));
+    let lacked = "no credential before this change either";
+    left.extend(as_before(&names, "credential", lacked));
     left
 }
 
 /// What a change leaves as it was.
-fn lacked_before(names: &[&str]) -> Option<Todo> {
+fn as_before(names: &[&str], kind: &str, what: &str) -> Option<Todo> {
     let (named, more) = names.split_at(names.len().min(MOST_NAMED));
     let named = named.join(", ");
     let nodes = counted(names.len(), "node");
@@ -225,9 +245,9 @@ fn lacked_before(names: &[&str]) -> Option<Todo> {
         more => format!(" and {more} more"),
     };
     (!names.is_empty()).then(|| Todo {
-        kind: "credential".into(),
+        kind: kind.into(),
         node: String::new(),
-        text: format!("{nodes} had no credential before this change either: {named}{more}"),
+        text: format!("{nodes} had {what}: {named}{more}"),
     })
 }
 
@@ -282,6 +302,47 @@ mod tests {
         );
         // Nobody said a field of it.
         assert_eq!(seen.not_covered, ["form"]);
+    }
+
+    #[test]
+    fn a_name_in_a_list_that_wants_an_id_is_told_by_the_document_alone() {
+        let before = built("When a webhook receives an order, append it to the Google Sheet Leads");
+        let ids = |left: Vec<Todo>| -> Vec<(String, String)> {
+            let of_ids = left.into_iter().filter(|todo| todo.kind == "id");
+            of_ids.map(|todo| (todo.node, todo.text)).collect()
+        };
+        let text = "choose Document: \"Leads\" is its name, and n8n wants its id";
+        let node = "Google Sheets: Append row";
+        let alone = [(node.to_owned(), text.to_owned())];
+        assert_eq!(ids(lacking(&before, Catalog::embedded())), alone);
+        // A change tells that it was so before.
+        let none = IndexMap::new();
+        let change = "also post it to Slack #ops";
+        let draft = draft::of_change(&before, change, &none, Catalog::embedded());
+        let mut id = || "new".to_owned();
+        let after = edit::apply(&before, &draft.ops, &mut id).unwrap();
+        let seen = ids(seen(change, Some(&before), &after).todo);
+        let held =
+            format!("1 node had a name where n8n wants an id, as before this change: {node}");
+        assert_eq!(seen, [(String::new(), held)]);
+        // What was chosen in n8n has an id beside its name.
+        let mut chosen = before.to_value();
+        let locator = chosen
+            .pointer_mut("/nodes")
+            .and_then(Value::as_array_mut)
+            .unwrap();
+        for node in locator {
+            if let Some(document) = node.pointer_mut("/parameters/documentId") {
+                document["value"] = Value::from("1AbcDEF23");
+            }
+        }
+        let chosen = Workflow::from_value(chosen).unwrap();
+        assert_eq!(ids(lacking(&chosen, Catalog::embedded())), []);
+        let drive = built(
+            "When a mail with an attachment arrives in Gmail, upload the attachment to Google Drive",
+        );
+        assert!(drive.to_value().to_string().contains("My Drive"));
+        assert_eq!(ids(lacking(&drive, Catalog::embedded())), []);
     }
 
     #[test]

@@ -40,9 +40,12 @@ fn by_paragraph(request: &str, phrases: &[String]) -> Vec<String> {
     let mut lines = Vec::new();
     for (number, paragraph) in paragraphs(request).enumerate() {
         let text = single(paragraph);
-        let (here, rest): (Vec<&String>, Vec<&String>) = left
-            .into_iter()
-            .partition(|phrase| text.contains(phrase.as_str()));
+        // A group that was set aside is named by its first words.
+        let stands = |phrase: &&String| match phrase.split_once('…') {
+            Some((first, _)) => text.contains(first),
+            None => text.contains(phrase.as_str()),
+        };
+        let (here, rest): (Vec<&String>, Vec<&String>) = left.into_iter().partition(stands);
         left = rest;
         if !here.is_empty() {
             lines.push(line(&format!("paragraph {}", number + 1), &here));
@@ -72,11 +75,20 @@ mod tests {
     #[test]
     fn phrases_stand_under_their_paragraphs_and_each_once() {
         let request = "Read the\nmails.\n\nFrob them,\nthen blorp.\n\nThen frob.";
-        let phrases = ["the mails", "Frob", "blorp", "frob", "the answer"].map(str::to_owned);
+        let set_aside = "Read the mails… (2 sentences)";
+        let phrases = [
+            "the mails",
+            "Frob",
+            "blorp",
+            "frob",
+            "the answer",
+            set_aside,
+        ]
+        .map(str::to_owned);
         assert_eq!(
             by_paragraph(request, &phrases),
             [
-                "paragraph 1: 'the mails'",
+                "paragraph 1: 'the mails', 'Read the mails… (2 sentences)'",
                 "paragraph 2: 'Frob', 'blorp'",
                 "paragraph 3: 'frob'",
                 "elsewhere: 'the answer'",

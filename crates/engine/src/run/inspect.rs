@@ -103,13 +103,20 @@ pub fn conversation(project: &Project, run: &str) -> Result<Option<String>, RunE
 
 /// All runs, oldest first.
 pub fn list(project: &Project) -> Result<Vec<RunSummary>, RunError> {
-    let runs = told::all(project)?;
+    newest(project, usize::MAX)
+}
+
+/// The newest so many, oldest first; no journal of an older one is read.
+pub fn newest(project: &Project, most: usize) -> Result<Vec<RunSummary>, RunError> {
+    let mut older = project.run_ids()?;
+    let ids = older.split_off(older.len().saturating_sub(most));
+    let runs = told::of_ids(project, ids)?;
     let of_flows = runs.iter().rev().filter_map(|run| match run {
         Ok(one) if one.told.session.is_some() => None,
         Ok(one) => Some(one.run_id.clone()),
         Err((run_id, _)) => Some(run_id.clone()),
     });
-    let active = active_among(project, of_flows).ok();
+    let active = active_among(project, of_flows.chain(older.into_iter().rev())).ok();
     let is_active = |run_id: &str| active.as_deref() == Some(run_id);
     Ok(runs
         .into_iter()

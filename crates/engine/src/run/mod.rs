@@ -80,7 +80,7 @@ pub use effects::{Counted, Effects, System};
 pub use error::RunError;
 pub use history::{Made, Numbering};
 pub use inspect::{
-    AllRuns, RunSummary, Verified, changes, conversation, list, means, own, read, report,
+    AllRuns, RunSummary, Verified, changes, conversation, list, means, newest, own, read, report,
     run_named, show, status, verify, verify_all,
 };
 pub use linked::{Linked, UsedByLinked, linked, view};

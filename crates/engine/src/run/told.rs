@@ -144,7 +144,11 @@ pub(super) type Looked = Result<OneOf, (String, StoreError)>;
 
 /// All runs, oldest first; those whose journals cannot be read with the reason.
 pub(super) fn all(project: &Project) -> Result<Vec<Looked>, RunError> {
-    let ids = project.run_ids()?;
+    of_ids(project, project.run_ids()?)
+}
+
+/// The same of these runs alone.
+pub(super) fn of_ids(project: &Project, ids: Vec<String>) -> Result<Vec<Looked>, RunError> {
     let told = together::for_each(&ids, |run_id| one(project, run_id));
     let runs = ids.into_iter().zip(told);
     runs.map(|(run_id, told)| looked(run_id, told)).collect()

@@ -190,8 +190,11 @@ impl Reading<'_> {
             // "an order over 100 euros": of a record the amount is meant.
             let recorded = |p: &Phrase| matches!(self.kind(p), "record" | "event" | "message");
             let of = crate::cut::before(&phrases, i).iter().rev();
-            let place =
-                |p: &Phrase| p.service.is_some() && p.head.is_none() || self.kind(p) == "container";
+            // "un pedido por webhook de más de 50 EUR": nor what it comes through.
+            let place = |p: &Phrase| {
+                let named = p.service.is_some() && p.head.is_none();
+                named || self.kind(p) == "container" || self.concept(p) == "webhook"
+            };
             let left = of
                 .filter(|p| !p.aside && !place(p))
                 .filter_map(|p| Some((p, self.left(p)?)))

@@ -56,6 +56,21 @@ impl<'a> Reading<'a> {
         self.text.get(first.from..last.to)
     }
 
+    /// "post hello2 to #dev": letters and a figure read as the name of a message are what it says, where no record is at hand whose
+    /// field they could be.
+    pub(super) fn said_outright(&self, clause: &Clause) -> Option<&'a str> {
+        const FEWEST_LETTERS: usize = 3;
+        let mut messages = clause.phrases().filter(|p| self.kind(p) == "message");
+        let [name] = messages.next()?.names.as_slice() else {
+            return None;
+        };
+        let said = self.raw(*name);
+        let word = said.trim_end_matches(|c: char| c.is_ascii_digit());
+        let coined = word.len() < said.len() && word.len() >= FEWEST_LETTERS;
+        let plain = word.chars().all(char::is_lowercase);
+        (coined && plain && self.starts_blind()).then_some(said)
+    }
+
     /// Who such a message goes to where nobody is named: who filled in the form.
     pub(super) fn greeted(&self) -> Option<Arg> {
         let email = |t: &Trigger| match t {

@@ -178,7 +178,13 @@ impl Reading<'_> {
         }
         let wish = self.only_wished(clause);
         self.plan.unread.extend(wish);
-        args.extend(self.text_of(i).or_else(|| self.theme(clause)));
+        match self.said_outright(clause) {
+            Some(said) => {
+                args.retain(|a| !matches!(&a.role, Role::Named(_)));
+                args.push(arg(Role::Text, lit(said)));
+            }
+            None => args.extend(self.text_of(i).or_else(|| self.theme(clause))),
+        }
         args.extend(
             self.details(clause)
                 .into_iter()

@@ -109,7 +109,7 @@ impl Reading<'_> {
     }
 
     /// Whether no record is at hand at the start: behind a rhythm or a person.
-    fn starts_blind(&self) -> bool {
+    pub(super) fn starts_blind(&self) -> bool {
         self.plan.triggers.iter().all(Trigger::brings_nothing)
     }
 

@@ -1,8 +1,10 @@
 //! Names that the request gives where n8n wants an id: each is said, so that it is chosen in n8n.
 
+use super::super::plan::Todo;
 use super::draft::Draft;
 use super::facts::{Facts, shown};
-use agentctl_n8n::catalog::{Property, PropertyKind};
+use agentctl_n8n::Workflow;
+use agentctl_n8n::catalog::{Catalog, Property, PropertyKind};
 use serde_json::{Map, Value, json};
 
 impl Draft<'_> {
@@ -26,10 +28,41 @@ impl Draft<'_> {
             }
         }
         for (node, label, name) in found {
-            let text = format!("choose {label}: {name:?} is its name, and n8n wants its id");
-            self.todo("id", &node, text);
+            self.todo("id", &node, chosen(&label, &name));
         }
     }
+}
+
+/// What a workflow holds by its name alone where a list in n8n gives an id: the node, what is to be chosen, and its name. It is read from
+/// the document, whoever wrote it: what n8n chose itself has an id beside the name.
+pub(crate) fn bare_names(workflow: &Workflow, catalog: &Catalog) -> Vec<Todo> {
+    let mut found = Vec::new();
+    for node in &workflow.nodes {
+        let known = catalog.lookup(node.node_type(), node.type_version());
+        let (Some(facts), Some(params)) = (known.known().map(Facts), node.parameters()) else {
+            continue;
+        };
+        let listed = shown(&facts, params).into_iter().filter_map(|property| {
+            let value = params.get(&property.name)?;
+            let part = |key: &str| value.get(key).and_then(Value::as_str);
+            let by_id = property.modes.iter().all(|mode| mode.name != "name");
+            let bare = part("mode") == Some("list") && part("value") == part("cachedResultName");
+            // "My Drive": what n8n itself begins with is no name for an id.
+            let own = property.default.get("value").and_then(Value::as_str);
+            let bare = bare && part("value") != own;
+            name_in(property, value).filter(|_| by_id && bare)
+        });
+        found.extend(listed.map(|(label, name)| Todo {
+            kind: "id".to_owned(),
+            node: node.name().to_owned(),
+            text: chosen(&label, &name),
+        }));
+    }
+    found
+}
+
+fn chosen(label: &str, name: &str) -> String {
+    format!("choose {label}: {name:?} is its name, and n8n wants its id")
 }
 
 /// The labels and the names of what stands in a node's parameters where an id belongs.

@@ -24,6 +24,7 @@ mod fields;
 mod files;
 mod fill;
 mod finish;
+mod graph;
 mod hosts;
 mod http;
 mod ids;
@@ -64,6 +65,7 @@ use agentctl_n8n::catalog::Catalog;
 
 pub(crate) use choose::is_called;
 use draft::Draft;
+pub(crate) use ids::bare_names;
 #[cfg(test)]
 pub(crate) use instant::INSTANTS;
 #[cfg(test)]

@@ -215,6 +215,12 @@ impl Draft<'_> {
                 args.retain(|a| a.role != Role::Status);
             }
             "linkedIn" if !reading(call.verb) && at.tool.is_none() => self.announce(at, args),
+            super::graph::GRAPH
+                if !reading(call.verb)
+                    && !matches!(call.verb, Verb::Delete | Verb::Remove | Verb::Update) =>
+            {
+                self.graph_before(at, call, args, params);
+            }
             // A post is no message to one person.
             "twitter"
                 if !reading(call.verb)

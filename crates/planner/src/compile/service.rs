@@ -186,6 +186,7 @@ impl Draft<'_> {
             };
         }
         let origin = answer_of(&node_type, &subject);
+        let node = self.graph_after(&at, &call, &node).unwrap_or(node);
         let next = self.produce(&at, &node, Some(&step.id), origin);
         At {
             many,

@@ -58,6 +58,32 @@ pub(super) fn leads_nowhere(node: &str, language: &str) -> String {
     }
 }
 
+/// The steps that came, each with one that was there and does the very same.
+pub(super) fn twins(before: &Workflow, after: &Workflow) -> Vec<(String, String)> {
+    let stood = |node: &&Node| before.node_by_name(node.name()).is_some();
+    let came = after.nodes.iter().filter(|node| !stood(node));
+    let twin = |node: &Node| {
+        let same = |other: &&Node| {
+            other.node_type() == node.node_type() && other.parameters() == node.parameters()
+        };
+        let other = before.nodes.iter().find(same)?;
+        Some((node.name().to_owned(), other.name().to_owned()))
+    };
+    came.filter(|node| !node.is_sticky())
+        .filter_map(twin)
+        .collect()
+}
+
+/// What is said of such a step.
+pub(super) fn is_twin(new: &str, old: &str, language: &str) -> String {
+    match language {
+        "de" => format!("{new} tut dasselbe wie {old}, das es schon gab"),
+        "es" => format!("{new} hace lo mismo que {old}, que ya estaba"),
+        "fr" => format!("{new} fait la même chose que {old}, qui y était déjà"),
+        _ => format!("{new} does the same as {old}, which was there already"),
+    }
+}
+
 /// Why a clause cannot be done as it stands: it is about a service that no node is of, or it takes away what starts the workflow.
 fn reason(workflow: &Workflow, clause: &str, language: &str) -> Option<String> {
     let steps = || {

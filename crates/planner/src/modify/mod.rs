@@ -205,6 +205,9 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
     for node in asking::emptied(existing, &workflow) {
         notes.push(asking::leads_nowhere(&node, &language));
     }
+    for (new, old) in asking::twins(existing, &workflow) {
+        notes.push(asking::is_twin(&new, &old, &language));
+    }
     let mut ops = diff::between(existing, &workflow);
     ops.extend(renames);
     if let Some(question) = asking::startless(existing, &workflow, &language) {

@@ -4,6 +4,7 @@
 pub(crate) mod compare;
 pub(crate) mod cond;
 pub(crate) mod models;
+mod prose;
 pub(crate) mod text;
 pub(crate) mod times;
 pub(crate) mod value;
@@ -71,7 +72,7 @@ pub(crate) const ANSWERS: Table = Table {
 pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String {
     let language = explain::language(request);
     let column = ["en", "de", "es", "fr"].iter().position(|l| *l == language);
-    let mut out = once(request.trim());
+    let mut out = asked(request, language);
     for (topic, answer) in answers {
         let answer = answer.trim();
         if answer.is_empty() {
@@ -108,6 +109,30 @@ pub fn with_answers(request: &str, answers: &IndexMap<String, String>) -> String
         out = format!("{first}{end} {second}");
     }
     out
+}
+
+/// What of a request asks for something: of a long text of prose its sentences that do; where none does, nothing is read of it.
+fn asked(request: &str, language: &str) -> String {
+    let text = once(request.trim());
+    match prose::prose(&text, language) {
+        Some(parted) => parted.request(&text),
+        None => text,
+    }
+}
+
+/// What of a long text was not read, in groups; empty where all of it was.
+pub(crate) fn set_aside(request: &str) -> Vec<String> {
+    let language = explain::language(request);
+    let parted = prose::prose(&once(request.trim()), language);
+    parted.unwrap_or_default().left
+}
+
+/// A request, word for word where it stands, with spaces for what of a long text was not read.
+pub(crate) fn only_asked(request: &str) -> String {
+    match prose::prose(request, explain::language(request)) {
+        Some(parted) => parted.blanked(request),
+        None => request.to_owned(),
+    }
 }
 
 /// A text without the sentences that only repeat the one before them: what is pasted again says nothing more.

@@ -3,7 +3,7 @@
 use agentctl_n8n::catalog::Catalog;
 use agentctl_planner::compile::compile;
 use agentctl_planner::read::{ReadContext, read};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// The workflow of a request, as JSON.
 fn built(request: &str) -> Value {
@@ -174,10 +174,95 @@ fn a_greeting_is_what_a_message_says_and_an_order_is_no_text() {
             "Every day at 9:00 post lunch menu to Slack #dev",
             "<message>",
         ),
+        ("Every day at 9:00 post hello2 to Slack #dev", "hello2"),
+        (
+            "Every day at 9:00 post Hello World! to Slack #dev",
+            "Hello World!",
+        ),
+        (
+            "When a webhook receives an order, post Well done, team! to Slack #sales",
+            "Well done, team!",
+        ),
+        (
+            "Jeden Freitag um 16 Uhr sende Endlich Wochenende! an Slack #team",
+            "Endlich Wochenende!",
+        ),
     ] {
-        let workflow = built(request);
+        let plan = read(request, &ReadContext::default()).plan;
+        let made = compile(&plan, Catalog::embedded());
+        let workflow = made.workflow.to_value();
         assert_eq!(parameter(&workflow, "slack", "/text"), text, "{request}");
+        // What is said needs no words of the user's, and leaves no part open.
+        let open = made.gaps.len() + made.todo.iter().filter(|t| t.kind == "value").count();
+        assert_eq!(open > 0, text == "<message>", "{request}: {:?}", made.todo);
     }
+}
+
+#[test]
+fn an_exclamation_mark_that_ends_a_sentence_quotes_nothing() {
+    let workflow = built("When a webhook receives an order, post it! To Slack #sales it must go.");
+    assert_ne!(parameter(&workflow, "slack", "/text"), "it!");
+}
+
+#[test]
+fn a_post_on_instagram_is_made_and_then_published_and_one_of_facebook_goes_to_the_feed_of_a_page() {
+    let feed = "When a new item appears in my RSS feed https://example.com/feed, post it to";
+    let post = |network: &str| {
+        let plan = read(&format!("{feed} {network}"), &ReadContext::default()).plan;
+        let made = compile(&plan, Catalog::embedded());
+        let calls: Vec<Value> = nodes(&made.workflow.to_value())
+            .iter()
+            .filter(|n| said(n, "type").ends_with(".facebookGraphApi"))
+            .filter_map(|n| {
+                let of = |key: &str| n.pointer(&format!("/parameters/{key}")).cloned();
+                assert_eq!(of("httpRequestMethod")?, "POST");
+                assert!(of("graphApiVersion").is_some(), "{n}");
+                Some(json!([
+                    of("node"),
+                    of("edge"),
+                    of("options/queryParameters/parameter")
+                ]))
+            })
+            .collect();
+        let left: Vec<String> = made.todo.into_iter().map(|t| t.text).collect();
+        (Value::from(calls), left)
+    };
+    let text = [
+        "=Title: {{ $json.title }}",
+        "Link: {{ $json.link }}",
+        "Text: {{ $json.contentSnippet }}",
+        "Date: {{ $json.isoDate }}",
+        "Author: {{ $json.creator }}",
+    ];
+    let text = text.join("\n");
+    let (calls, left) = post("Instagram");
+    let account = "<id of the Instagram account>";
+    assert_eq!(
+        calls,
+        json!([
+            [account, "media", [
+                {"name": "caption", "value": text},
+                {"name": "image_url", "value": "<address of the picture>"},
+            ]],
+            [account, "media_publish", [{"name": "creation_id", "value": "={{ $json.id }}"}]],
+        ])
+    );
+    let picture = "set the address of the picture: Instagram takes no post without one";
+    assert!(left.iter().any(|todo| todo == picture), "{left:?}");
+    assert!(
+        left.iter()
+            .any(|todo| todo == "set the id of the Instagram account")
+    );
+    let (calls, left) = post("our Facebook page");
+    assert_eq!(
+        calls,
+        json!([["<id of the Facebook page>", "feed", [{"name": "message", "value": text}]]])
+    );
+    assert!(
+        left.iter()
+            .any(|todo| todo == "set the id of the Facebook page"),
+        "{left:?}"
+    );
 }
 
 #[test]
@@ -186,6 +271,7 @@ fn a_bound_on_a_sum_is_read_in_each_language() {
         "Quand un webhook reçoit une commande de plus de 100 EUR, envoie-la dans Slack #ventes",
         "Wenn ein Webhook eine Bestellung über 100 EUR empfängt, sende sie an Slack #vertrieb",
         "Cuando un webhook recibe un pedido de más de 100 EUR, envíalo a Slack #ventas",
+        "Cuando llegue un pedido por webhook de más de 100 EUR, avisa en Slack #ventas",
     ] {
         let workflow = built(request);
         assert_eq!(
@@ -202,6 +288,8 @@ fn a_bound_on_a_sum_is_read_in_each_language() {
         };
         assert_eq!(condition("operator/operation"), "gt", "{request}");
         assert_eq!(condition("rightValue"), 100, "{request}");
+        let left = condition("leftValue").to_string();
+        assert!(!left.contains("webhook"), "{request}: {left}");
     }
 }
 

@@ -63,7 +63,12 @@ fn wanted(typed: &str) -> Result<Wanted, String> {
 }
 
 pub fn list(project: &Project, args: &ListArgs, out: &Output) -> Result<Exit, CliError> {
-    let mut runs = run::list(project).map_err(|e| session::run_error(&e))?;
+    // How a run stands is known when it was read; without that question only what is shown is read.
+    let most = match (args.limit, args.status) {
+        (limit @ 1.., None) => limit,
+        _ => usize::MAX,
+    };
+    let mut runs = run::newest(project, most).map_err(|e| session::run_error(&e))?;
     runs.reverse();
     let is_wanted = |run: &RunSummary| {
         args.status
