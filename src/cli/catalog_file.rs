@@ -14,7 +14,7 @@ use agentctl_n8n::catalog::{Catalog, same_line};
 use agentctl_n8n_tools::backend::release_at;
 use agentctl_n8n_tools::server::{Cache, published};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 use std::time::Duration;
 
 /// No list of node types, as n8n has it, is larger.
@@ -100,11 +100,13 @@ pub fn of_n8n(project: &Path, place: Option<&str>, out: &Output) -> Result<NodeF
 }
 
 impl NodeFacts {
-    /// Says on stderr that they are not of the connected n8n's release.
+    /// Says on stderr, once, that they are not of the connected n8n's release.
     pub fn warn(&self, out: &Output) {
-        if let Some(unsure) = &self.unsure {
+        static SAID: Once = Once::new();
+        let Some(unsure) = &self.unsure else { return };
+        SAID.call_once(|| {
             out.note(&format!("warning: {unsure}"));
-        }
+        });
     }
 }
 

@@ -133,6 +133,15 @@ pub fn connected(session: &Session) -> Result<&dyn Backend, CliError> {
         .hint("name one in .mcp.json, or with --backend; `agentctl n8n up --write-mcp` starts one to develop against"))
 }
 
+/// Says where a list cannot be all that there is: n8n's own MCP server alone shows what is open to it.
+pub fn tell_of_closed(backend: &dyn Backend, out: &Output) {
+    if backend.can().reads_only {
+        out.note(
+            "only workflows that are available in MCP are seen; with N8N_API_URL and N8N_API_KEY all of them are",
+        );
+    }
+}
+
 pub fn unavailable(error: BackendError) -> CliError {
     let exit = match error.kind {
         BackendErrorKind::Unavailable => unreached(&error),

@@ -8,10 +8,11 @@ const TYPES: &str = r#"[{"name": "n8n-nodes-base.noOp", "displayName": "No Opera
     "group": ["organization"], "inputs": ["main"], "outputs": ["main"], "properties": []}]"#;
 
 /// The page that starts n8n's editor; it names the release, coded.
-fn editor(release: &str) -> Reply {
+pub(crate) fn editor(release: &str) -> Reply {
     let coded = match release {
         "2.22.6" => "eyJkc24iOiAiIiwgInJlbGVhc2UiOiAibjhuQDIuMjIuNiJ9",
         "2.23.0" => "eyJkc24iOiAiIiwgInJlbGVhc2UiOiAibjhuQDIuMjMuMCJ9",
+        "2.39.4" => "eyJkc24iOiAiIiwgInJlbGVhc2UiOiAibjhuQDIuMzkuNCJ9",
         other => panic!("no page for {other}"),
     };
     Reply::text(&format!(

@@ -1,7 +1,7 @@
 """The n8n that is there decides: its versions, its credentials. Over REST alone; found by suite.py."""
 
 import json, pathlib, unittest
-from support import Project, api, environment, header_account, release, remove, workflows
+from support import Project, api, call, environment, header_account, patiently, release, remove, workflows
 
 EVERY_HOUR = "Every hour get https://api.example.com/items, keep only the items whose price is over 10 and set the field seen to yes"
 
@@ -56,6 +56,59 @@ class There(unittest.TestCase):
         self.project.variables["AGENTCTL_CACHE"] = str(self.project.root / "no-cache")
         found = self.project.run("qa", "--workflow", made["id"], "--output-format", "json", code=1).json()
         self.assertEqual([(f["code"], f["severity"]) for f in found["files"][0]["findings"]], [("n8n/unknown-version", "error")])
+        # The same of a file, which is not pushed without a word.
+        file = self.project.root / "newer.json"
+        file.write_text(json.dumps(newer | {"name": "Newer in a file"}))
+        self.assertIn("n8n/unknown-version", self.project.run("qa", str(file), code=1).out)
+        self.assertIn("--allow versions", self.project.run("push", str(file), code=5).err)
+        self.assertEqual(len(workflows()), 1)
+        self.project.run("push", str(file), "--allow", "versions")
+        self.assertEqual(len(workflows()), 2)
+
+    def test_a_chat_without_an_address_in_its_file_keeps_the_one_that_it_was_given(self):
+        chat = {"id": "c", "name": "Chat", "type": "@n8n/n8n-nodes-langchain.chatTrigger", "typeVersion": 1.1, "position": [0, 0], "parameters": {"public": True, "options": {}}}
+        say = {"id": "s", "name": "Say", "type": "n8n-nodes-base.set", "typeVersion": 3.4, "position": [200, 0],
+               "parameters": {"assignments": {"assignments": [{"id": "1", "name": "output", "value": "hi", "type": "string"}]}, "options": {}}}
+        file = self.project.root / "chat.json"
+        file.write_text(json.dumps({"name": "Chatter", "nodes": [chat, say], "connections": {"Chat": {"main": [[{"node": "Say", "type": "main", "index": 0}]]}}, "settings": {}}))
+        address = lambda: api("GET", f"workflows/{workflows()[0]['id']}")["nodes"][0]["webhookId"]
+        self.project.run("push", str(file))
+        first = address()
+        self.assertIn("unchanged", self.project.run("push", str(file)).out)
+        self.assertEqual(address(), first)
+
+    def test_what_a_request_says_comes_out_is_tried_on_both_sides_and_what_is_worked_out_does_not_pass(self):
+        self.project.variables["TZ"] = "Europe/Vienna"
+        report = lambda request, *args: self.project.build(request, *args).json()["qa_report"]
+        other = report('When a webhook POST /there-a arrives, if amount is over 100 send an email to a@b.example, otherwise answer {"ok":true}')
+        self.assertEqual((other["test_status"], [case["outcome"] for case in other["cases"]]), ("pass", ["passed", "passed"]), other)
+        shown = report("When a webhook POST /there-b arrives, answer the name in upper case")
+        self.assertEqual((shown["test_status"], shown["no_case"]), ("inconclusive", "answer the name in upper case"), shown)
+        daily = self.project.build("Every day at 9:00 post hello to Slack channel #dev").json()
+        self.assertEqual(api("GET", f"workflows/{daily['workflow']['id']}")["settings"]["timezone"], "Europe/Vienna")
+        self.assertNotIn("stopped", daily["message"])
+        # A change of the border takes the case of before over.
+        border = self.project.build('When a webhook POST /there-c arrives, if amount is over 100, answer {"big": true}, otherwise answer {"big": false}').json()
+        changed = report("use field total instead of amount", "--workflow", border["workflow"]["id"])
+        self.assertNotIn("failed", [case["outcome"] for case in changed["cases"]])
+
+    def test_a_repair_is_tried_on_what_failed_and_a_simulated_node_proves_nothing(self):
+        hook = {"id": "h", "name": "Hook", "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0], "webhookId": "repair", "parameters": {"path": "repair", "httpMethod": "POST", "options": {}}}
+        ask = {"id": "a", "name": "Ask", "type": "n8n-nodes-base.httpRequest", "typeVersion": 4.2, "position": [200, 0], "parameters": {"url": "={{ $json.url }}", "options": {}}}
+        made = api("POST", "workflows", {"name": "Repair", "nodes": [hook, ask], "connections": {"Hook": {"main": [[{"node": "Ask", "type": "main", "index": 0}]]}}, "settings": {"executionOrder": "v1"}})
+        api("POST", f"workflows/{made['id']}/activate", {})
+        call("POST", "repair", {"url": "http://127.0.0.1:9/none"})
+        failed = lambda: [e["id"] for e in api("GET", f"executions?workflowId={made['id']}&status=error")["data"]] or None
+        execution = patiently(failed)[0]
+        api("POST", f"workflows/{made['id']}/deactivate", {})
+        report = self.project.build("fix: it fails", "--workflow", made["id"]).json()["qa_report"]
+        mended = api("GET", f"workflows/{made['id']}")["nodes"][1]["parameters"]["url"]
+        self.assertEqual(mended, "={{ $json.body.url }}")
+        case = report["cases"][0]
+        self.assertEqual((case["name"], case["outcome"], report["test_status"]), (f"execution {execution} again", "inconclusive", "inconclusive"), report)
+
+    def test_executions_of_no_workflow_are_an_error(self):
+        self.assertIn("no workflow `nonesuch`", self.project.run("executions", "list", "nonesuch", code=1).err)
 
     def test_an_account_that_it_lacks_and_an_address_that_is_taken_are_findings(self):
         hook = lambda: {"id": "h", "name": "Hook", "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0], "webhookId": "taken",

@@ -1,6 +1,6 @@
 //! Which accounts a node needs, and which it has. Names and types only: nothing here has ever seen a credential's content.
 
-use super::catalog::{Catalog, NodeDescription, View};
+use super::catalog::{Catalog, CredentialSlot, DisplayOptions, NodeDescription, View};
 use super::workflow::{Node, Workflow};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -27,7 +27,8 @@ pub fn needs(node: &Node, catalog: &Catalog) -> Vec<Need> {
     let mut types: Vec<String> = description
         .credentials
         .iter()
-        .filter(|slot| slot.required && description.credential_visible(slot, &filled))
+        .filter(|slot| slot.required || is_by_authentication(slot))
+        .filter(|slot| description.credential_visible(slot, &filled))
         .map(|slot| slot.name.clone())
         .collect();
     if let Some(chosen) = chosen(|key| filled.get(key))
@@ -44,6 +45,15 @@ pub fn needs(node: &Node, catalog: &Catalog) -> Vec<Need> {
         })
         .collect()
 }
+
+/// n8n does not call it required, and the authentication that shows it does not work without it.
+pub(crate) fn is_by_authentication(slot: &CredentialSlot) -> bool {
+    let shows =
+        |display: &DisplayOptions| display.show.iter().any(|(name, _)| name == AUTHENTICATION);
+    !slot.required && slot.display.as_ref().is_some_and(shows)
+}
+
+const AUTHENTICATION: &str = "authentication";
 
 /// Whether the node takes a credential of this type under its parameters, whether it can do without it or not. `filled`: these, with
 /// defaults.

@@ -31,6 +31,7 @@ struct Words {
     only: String,
     given: String,
     status: String,
+    instead: String,
     filler: String,
     sent: String,
     other: String,
@@ -53,6 +54,7 @@ static SAID: LazyLock<Words> = LazyLock::new(|| {
         only: of("only"),
         given: of("given"),
         status: of("status"),
+        instead: of("instead"),
         filler: of("filler"),
         sent: of("sent"),
         other: of("other"),
@@ -97,6 +99,9 @@ pub fn cases(request: &str) -> Vec<Value> {
     let Some(place) = called(request) else {
         return Vec::new();
     };
+    if rx(&format!(r"(?i)\b{}\b", SAID.instead)).is_match(request) {
+        return Vec::new();
+    }
     let found = literals(request);
     let mut given: Option<&Literal> = None;
     let mut pairs: Vec<(Value, Value, Option<u16>)> = Vec::new();

@@ -85,6 +85,7 @@ fn an_input_with_its_answer_is_a_case() {
 fn what_is_not_certain_is_no_case() {
     for request in [
         r#"Every day at 8 answer {"ok": true}"#,
+        r#"Change the workflow "Webhook th": answer {"big": "no"} instead of {"big": false}"#,
         r#"When a webhook POST /a arrives, answer {total: amount * 2}"#,
         r#"When a webhook POST /a arrives, answer with the fields "name" and "age""#,
         r#"When a webhook POST /a arrives, answer {"total": "the sum of all rows"}"#,

@@ -7,6 +7,7 @@ use super::workflows::MEANWHILE;
 use crate::cli::args::ModelOptions;
 use crate::cli::ask;
 use crate::cli::by_user::{self, Unmade};
+use crate::cli::catalog_file;
 use crate::cli::connection::{connected, unavailable};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::look;
@@ -23,8 +24,10 @@ use agentctl_engine::run::{self, Answering};
 use agentctl_engine::toolset::Difference;
 use agentctl_host::files::write_atomic;
 use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::finding::{Finding, Severity};
 use agentctl_n8n::hash::graph_hash;
-use agentctl_n8n::{Workflow, WorkflowId};
+use agentctl_n8n::validate::validate;
+use agentctl_n8n::{Node, Workflow, WorkflowId};
 use agentctl_n8n_tools::backend::{
     Backend, BackendError, BackendErrorKind, ListQuery, Stored, list_all,
 };
@@ -41,7 +44,7 @@ use std::sync::Arc;
 /// Send workflow files to the connected n8n: update the workflows that they follow, or create them
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  agentctl push workflows/orders.json --dry-run\n  agentctl push workflows/orders.json\n  agentctl push workflows/ --target prod --dry-run\n  agentctl push workflows/orders.json --allow publish\n\nShows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled (--force), most of its nodes would go (--allow wipe), it is active and the change goes live (--allow publish), credentials change, or a target has none of that type and name (--allow credentials).\nEach push is a run: `agentctl undo RUN` takes it back."
+    after_help = "Examples:\n  agentctl push workflows/orders.json --dry-run\n  agentctl push workflows/orders.json\n  agentctl push workflows/ --target prod --dry-run\n  agentctl push workflows/orders.json --allow publish\n\nShows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled (--force), most of its nodes would go (--allow wipe), the n8n has no such node or not in that version (--allow versions), it is active and the change goes live (--allow publish), credentials change, or a target has none of that type and name (--allow credentials).\nEach push is a run: `agentctl undo RUN` takes it back."
 )]
 pub struct PushArgs {
     /// Workflow files, or folders of them
@@ -59,8 +62,8 @@ pub struct PushArgs {
     /// Create a new workflow where the one that the file follows is gone, as after `agentctl undo` of its creation
     #[arg(long, conflicts_with = "id")]
     pub new: bool,
-    /// Allow what a guard would ask: wipe, publish, credentials
-    #[arg(long, value_name = "GUARD", value_parser = ["wipe", "publish", "credentials"])]
+    /// Allow what a guard would ask: wipe, publish, credentials, versions
+    #[arg(long, value_name = "GUARD", value_parser = ["wipe", "publish", "credentials", "versions"])]
     pub allow: Vec<String>,
     /// Show the workflow as it would be, the diff and what would be left to do, and change nothing
     #[arg(long)]
@@ -239,12 +242,21 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
     if let Some(why) = stale.filter(|_| !same) {
         overwrites(&why, &difference, target, args, out)?;
     }
+    let catalog = match same {
+        true => Catalog::embedded(),
+        false => {
+            let facts = catalog_file::of_n8n(root, backend.place(), out)?;
+            facts.warn(out);
+            known_there(&plan.after, facts.catalog, args, out)?;
+            facts.catalog
+        }
+    };
     if args.dry_run || same {
         pushed.text = match (same, before.is_some()) {
             (true, _) => diff_text(&difference),
-            (_, there) => ahead(&plan.after, there.then_some(&difference)),
+            (_, there) => ahead(&plan.after, there.then_some(&difference), catalog),
         };
-        pushed.glance = (!same).then(|| glance_at(&plan.after, Catalog::embedded()));
+        pushed.glance = (!same).then(|| glance_at(&plan.after, catalog));
         pushed.what = match (same, before.is_some()) {
             (true, _) => "unchanged",
             (_, true) => "would be updated",
@@ -274,7 +286,7 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
 }
 
 /// What a push would leave there. Of a new workflow the tree says all that the diff would.
-fn ahead(after: &Workflow, difference: Option<&Difference>) -> String {
+fn ahead(after: &Workflow, difference: Option<&Difference>, catalog: &Catalog) -> String {
     console::set_colors_enabled_stderr(console::colors_enabled());
     let lines = difference.map_or(&[][..], |difference| &difference.lines);
     let mut text = look::document(after, |node| lines.iter().any(|line| line.contains(node)));
@@ -282,8 +294,58 @@ fn ahead(after: &Workflow, difference: Option<&Difference>) -> String {
         text.push_str(&diff_text(difference));
         text.push('\n');
     }
-    text.push_str(&look::known(&glance_at(after, Catalog::embedded())));
+    text.push_str(&look::known(&glance_at(after, catalog)));
     text
+}
+
+/// How the types of n8n's own nodes begin.
+const OWN_PACKAGES: [&str; 2] = ["n8n-nodes-base.", "@n8n/n8n-nodes-langchain."];
+
+/// Whether the n8n has each node in its version: one that it lacks is shown there as unknown and does not run.
+fn known_there(
+    after: &Workflow,
+    catalog: &Catalog,
+    args: &PushArgs,
+    out: &Output,
+) -> Result<(), CliError> {
+    // Of other packages nobody knows which of them it has.
+    let is_own = |node: &Node| {
+        OWN_PACKAGES
+            .iter()
+            .any(|package| node.node_type().starts_with(package))
+    };
+    let lacks = |found: &Finding| {
+        let node = found
+            .node
+            .as_deref()
+            .and_then(|name| after.node_by_name(name));
+        match found.code.as_str() {
+            "n8n/unknown-type" => node.is_some_and(is_own),
+            code => code == "n8n/unknown-version",
+        }
+    };
+    let lines: Vec<String> = validate(after, catalog)
+        .into_iter()
+        .filter(|found| found.severity == Severity::Error && lacks(found))
+        .map(|found| {
+            let node = found.node.as_deref().unwrap_or_default();
+            format!("{:?}: {}", plain(node), plain(&found.message))
+        })
+        .collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    if args.allows("versions") || args.dry_run {
+        for line in &lines {
+            out.note(&format!("warning: {line}"));
+        }
+        if !args.allows("versions") {
+            out.note("a push is refused without --allow versions");
+        }
+        return Ok(());
+    }
+    Err(CliError::new(Exit::Refused, lines.join("; "))
+        .hint("`agentctl qa FILE` says what it has; --allow versions pushes it all the same"))
 }
 
 /// n8n wants a name, and many files that it exported have none: the file's own, as n8n's editor gives it.

@@ -3,7 +3,7 @@
 
 use crate::cli::args::ModelOptions;
 use crate::cli::by_user::{self, Unmade};
-use crate::cli::connection::{connected, unavailable};
+use crate::cli::connection::{connected, tell_of_closed, unavailable};
 use crate::cli::error::{CliError, Exit};
 use crate::cli::layout;
 use crate::cli::observer::Terminal;
@@ -116,6 +116,7 @@ fn list(root: &Path, tag: Option<&str>, active: bool, out: &Output) -> Result<Ex
         active: active.then_some(true),
         ..ListQuery::default()
     };
+    tell_of_closed(backend, out);
     let listing = runtime::block_on(list_all(backend, &query))?.map_err(unavailable)?;
     let mut found = listing.workflows;
     found.sort_by(|a, b| a.name.cmp(&b.name).then_with(|| a.id.0.cmp(&b.id.0)));
@@ -141,6 +142,7 @@ pub fn executions(
     let ExecutionsCommand::List(args) = command;
     let session = Session::open(root, &ModelOptions::offline(), out)?;
     let backend = connected(&session)?;
+    tell_of_closed(backend, out);
     let found = runtime::block_on(async {
         let workflow = match &args.workflow {
             Some(named) => Some(backend.resolve(named).await?),
@@ -151,7 +153,12 @@ pub fn executions(
             status: args.status.clone(),
             limit: usize::from(args.limit),
         };
-        backend.executions(&query).await
+        let found = backend.executions(&query).await?;
+        // A word that may be an id is taken for one; that there is no such workflow is told, and not that it never ran.
+        if let (true, Some(id)) = (found.is_empty(), &query.workflow) {
+            backend.get(id).await?;
+        }
+        Ok(found)
     })?
     .map_err(unavailable)?;
     out.answer(

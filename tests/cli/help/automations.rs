@@ -196,9 +196,9 @@ fn push() {
               undo` of its creation
 
           --allow <GUARD>
-              Allow what a guard would ask: wipe, publish, credentials
+              Allow what a guard would ask: wipe, publish, credentials, versions
 
-              [possible values: wipe, publish, credentials]
+              [possible values: wipe, publish, credentials, versions]
 
           --dry-run
               Show the workflow as it would be, the diff and what would be left to do, and change
@@ -211,8 +211,9 @@ fn push() {
       agentctl push workflows/orders.json --allow publish
 
     Shows the diff. Refused (exit code 5): the workflow was changed on n8n since the file was pulled
-    (--force), most of its nodes would go (--allow wipe), it is active and the change goes live (--allow
-    publish), credentials change, or a target has none of that type and name (--allow credentials).
+    (--force), most of its nodes would go (--allow wipe), the n8n has no such node or not in that
+    version (--allow versions), it is active and the change goes live (--allow publish), credentials
+    change, or a target has none of that type and name (--allow credentials).
     Each push is a run: `agentctl undo RUN` takes it back.
     ");
 }

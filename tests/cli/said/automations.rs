@@ -1,5 +1,6 @@
 //! n8n's node types, its workflows in files, and a development n8n.
 
+use crate::connected::editor;
 use crate::support::Project;
 use crate::wire::{Reply, Server};
 use serde_json::json;
@@ -26,6 +27,13 @@ fn orders() -> Vec<Reply> {
         .iter()
         .map(|body| Reply::text(&body.to_string()))
         .collect()
+}
+
+/// The list, the workflow, and then the page that tells the release.
+fn orders_and_release(release: &str) -> Vec<Reply> {
+    let mut replies = orders();
+    replies.push(editor(release));
+    replies
 }
 
 #[test]
@@ -175,7 +183,7 @@ fn push() {
     assert!(pulled.starts_with("exit code 0"), "{pulled}");
     let text = std::fs::read_to_string(project.file("orders.json")).unwrap();
     project.write("orders.json", &text.replace("Start", "Begin"));
-    let n8n = Server::new(orders());
+    let n8n = Server::new(orders_and_release("2.39.4"));
     insta::assert_snapshot!(on(&project, &n8n, "push orders.json --dry-run"), @r#"
     exit code 0
 
@@ -200,6 +208,20 @@ fn push() {
     -- stderr --
     n8n: rest (--backend rest)
     "#);
+    // A version that this n8n lacks.
+    let newer = text.replace("manualTrigger", "httpRequest");
+    project.write(
+        "orders.json",
+        &newer.replace("\"typeVersion\": 1", "\"typeVersion\": 9.9"),
+    );
+    let n8n = Server::new(orders_and_release("2.39.4"));
+    let refused = on(&project, &n8n, "push orders.json");
+    assert!(refused.starts_with("exit code 5"), "{refused}");
+    assert!(
+        refused.contains("n8n-nodes-base.httpRequest has no version 9.9"),
+        "{refused}"
+    );
+    assert!(refused.contains("--allow versions"), "{refused}");
 }
 
 /// A new workflow is shown as a tree with what is left to do: the lines of its whole document say no more.
@@ -210,7 +232,7 @@ fn a_push_of_a_new_workflow_is_shown_as_it_would_be() {
     assert_eq!(project.run(&["build", "--yes", request]).code, 0);
     let file = format!("workflows/{}", project.workflows().first().unwrap());
     let list = Reply::text(&json!({"data": [], "nextCursor": null}).to_string());
-    let n8n = Server::new(vec![list]);
+    let n8n = Server::new(vec![list, editor("2.39.4")]);
     insta::assert_snapshot!(on(&project, &n8n, &format!("push {file} --dry-run")), @r#"
     exit code 0
 

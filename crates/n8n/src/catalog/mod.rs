@@ -3,6 +3,7 @@
 
 pub mod build;
 mod compare;
+pub(crate) mod comparisons;
 mod decode;
 mod decode_property;
 mod description;
@@ -17,6 +18,7 @@ mod ports;
 mod property;
 mod published;
 mod recipe;
+mod recipe_shapes;
 mod recipe_text;
 mod reduce;
 mod releases;

@@ -4,8 +4,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::description::NodeDescription;
+use super::description::{NodeDescription, Ports};
 use super::property::{Property, PropertyKind};
+use super::recipe_shapes::ports;
 
 /// So many choices are written out.
 pub(super) const MAX_CHOICES: usize = 10;
@@ -23,6 +24,12 @@ pub struct Recipe {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
     pub credentials: Vec<RecipeCredential>,
+    /// Where it has others than one plain input: the main ones numbered, the others by their kind, `*` where one must be connected.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<String>,
+    /// The same of its outputs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<String>,
     pub parameters: Vec<RecipeParameter>,
 }
 
@@ -56,6 +63,9 @@ pub struct RecipeParameter {
     /// The service knows more choices.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dynamic: bool,
+    /// They are those of the account, so none can be named here.
+    #[serde(skip)]
+    pub of_account: bool,
     /// A resource locator's modes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub modes: Vec<String>,
@@ -114,11 +124,15 @@ impl NodeDescription {
             if !worth {
                 continue;
             }
-            if *shown {
-                parameters.push(parameter(property, None));
+            let mut told = if *shown {
+                parameter(property, None)
             } else if !when.is_empty() && !now_shown(&property.name) {
-                parameters.push(parameter(property, Some(told(when))));
-            }
+                parameter(property, Some(told(when)))
+            } else {
+                continue;
+            };
+            told.of_account &= !self.credentials.is_empty();
+            parameters.push(told);
         }
         let credentials = self
             .credentials
@@ -137,6 +151,8 @@ impl NodeDescription {
             label: self.label.clone(),
             resource: chosen("resource"),
             operation: chosen("operation"),
+            inputs: ports(&self.inputs_for(&start.filled), false),
+            outputs: self.told_outputs(&start.filled),
             credentials,
             parameters,
         }
@@ -181,6 +197,15 @@ impl NodeDescription {
                 .map(|slot| self.credential_visible(slot, &filled))
                 .collect(),
             filled,
+        }
+    }
+
+    fn told_outputs(&self, filled: &Map<String, Value>) -> Vec<String> {
+        let now = self.outputs_for(filled, &Map::new());
+        // One for each category, for each rule.
+        match now.is_empty() && matches!(self.outputs, Ports::Rule(_)) {
+            true => vec!["as many as its parameters say".to_owned()],
+            false => ports(&now, true),
         }
     }
 
@@ -256,6 +281,7 @@ pub(super) fn parameter(p: &Property, when: Option<String>) -> RecipeParameter {
             .map(|o| o.value.clone())
             .collect(),
         more_options: p.options.len().saturating_sub(MAX_CHOICES),
+        of_account: p.has_dynamic_options() && p.options.is_empty(),
         dynamic: p.has_dynamic_options() || p.modes.iter().any(|m| m.kind == "list"),
         modes: p.modes.iter().map(|m| m.name.clone()).collect(),
         more_parts: parts.len().saturating_sub(MAX_PARTS),

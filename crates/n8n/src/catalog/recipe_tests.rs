@@ -115,3 +115,66 @@ fn one_parameter_is_told_in_full() {
         None
     );
 }
+
+/// What a model had to guess: shapes, when a part is shown, accounts' lists, ports.
+#[test]
+fn shapes_conditions_accounts_and_ports_are_told() {
+    let catalog = Catalog::embedded();
+    let node = |node_type: &str| catalog.lookup(node_type, None).known().unwrap();
+    let full = |node_type: &str, path: &str, of: (Option<&str>, Option<&str>)| {
+        node(node_type).parameter_in_full(path, of.0, of.1).unwrap()
+    };
+    let filter = full("n8n-nodes-base.filter", "conditions", (None, None));
+    let (_, example) = filter.split_once("like ").unwrap();
+    let example = example.lines().next().unwrap();
+    let example: serde_json::Value = serde_json::from_str(example).unwrap();
+    assert_eq!(example["conditions"][0]["operator"]["operation"], "gt");
+    assert!(
+        filter.contains("\n- operations of dateTime: equals, "),
+        "{filter}"
+    );
+    let sheet = (Some("sheet"), Some("append"));
+    let columns = full("n8n-nodes-base.googleSheets", "columns", sheet);
+    assert!(
+        columns.contains("\"mappingMode\": \"defineBelow\""),
+        "{columns}"
+    );
+    let update = (Some("document"), Some("update"));
+    let actions = full("n8n-nodes-base.googleDocs", "actionsUi", update);
+    let indexes = actions
+        .lines()
+        .filter(|line| line.starts_with("- actionFields[].index "));
+    assert!(indexes.clone().count() > 1, "{actions}");
+    assert!(
+        indexes.clone().all(|line| line.contains("[if ")),
+        "{actions}"
+    );
+    // A part's choices are cut, with their number.
+    let contact = (Some("contact"), Some("upsert"));
+    let more = full("n8n-nodes-base.hubspot", "additionalFields", contact);
+    assert!(more.len() < 6_000, "{} bytes", more.len());
+
+    let recipe = |node_type: &str, of: (Option<&str>, Option<&str>)| {
+        node(node_type).recipe(of.0, of.1).to_string()
+    };
+    let member = (Some("member"), Some("create"));
+    let list = recipe("n8n-nodes-base.mailchimp", member);
+    assert!(list.contains("list* options from the account"), "{list}");
+    let loops = recipe("n8n-nodes-base.splitInBatches", (None, None));
+    assert!(loops.contains("\noutputs: 0 done, 1 loop\n"), "{loops}");
+    let classes = recipe("@n8n/n8n-nodes-langchain.textClassifier", (None, None));
+    assert!(
+        classes.contains("\noutputs: as many as its parameters say\n"),
+        "{classes}"
+    );
+    let chain = recipe("@n8n/n8n-nodes-langchain.chainLlm", (None, None));
+    assert!(
+        chain.contains("\ninputs: main, ai_languageModel* (one)"),
+        "{chain}"
+    );
+    let set = recipe("n8n-nodes-base.set", (None, None));
+    assert!(
+        !set.contains("inputs:") && !set.contains("outputs:"),
+        "{set}"
+    );
+}

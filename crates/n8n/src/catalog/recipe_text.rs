@@ -5,6 +5,7 @@ use super::property::{Property, PropertyGroup};
 use super::recipe::{
     MAX_CHOICES, MAX_PARTS, Recipe, RecipeCredential, RecipeParameter, parameter, short,
 };
+use super::recipe_shapes::{shape, shown_if};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -49,28 +50,32 @@ impl NodeDescription {
                 }
             };
         }
-        let lines: Vec<String> = found.iter().flat_map(|p| in_full(p)).collect();
+        let has_account = !self.credentials.is_empty();
+        let lines: Vec<String> = found.iter().flat_map(|p| in_full(p, has_account)).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 }
 
-fn in_full(p: &Property) -> Vec<String> {
+/// With all its own choices; of a part the first ones, since the part may be asked for in full.
+fn in_full(p: &Property, has_account: bool) -> Vec<String> {
     let all = Detail::new(ALL_CHOICES, ALL_CHOICES, true);
-    let told = |p: &Property| {
-        let mut told = parameter(p, None);
-        let choices = p.options.iter().take(ALL_CHOICES);
+    let told = |p: &Property, most: usize, when: Option<String>| {
+        let mut told = parameter(p, when);
+        let choices = p.options.iter().take(most);
         told.options = choices.map(|o| o.value.clone()).collect();
-        told.more_options = p.options.len().saturating_sub(ALL_CHOICES);
+        told.more_options = p.options.len().saturating_sub(most);
+        told.of_account &= has_account;
         told
     };
     let mut lines = vec![
         RecipeParameter {
             parts: Vec::new(),
             more_parts: 0,
-            ..told(p)
+            ..told(p, ALL_CHOICES, None)
         }
         .text(all),
     ];
+    lines.extend(shape(&p.kind).into_iter().map(|line| format!("- {line}")));
     let list = if p.is_list() { "[]" } else { "" };
     for group in &p.groups {
         let prefix = match group.name.as_str() {
@@ -78,7 +83,10 @@ fn in_full(p: &Property) -> Vec<String> {
             name => format!("{name}{list}."),
         };
         let worth = group.values.iter().filter(|v| !v.kind.is_decoration());
-        lines.extend(worth.map(|part| format!("- {prefix}{}", told(part).text(all))));
+        lines.extend(worth.map(|part| {
+            let told = told(part, MAX_CHOICES, shown_if(part.display.as_ref()));
+            format!("- {prefix}{}", told.text(all))
+        }));
     }
     lines
 }
@@ -161,6 +169,11 @@ impl Recipe {
         if !list.is_empty() {
             out.push_str(&format!("credentials: {}\n", list.join(", ")));
         }
+        for (side, ports) in [("inputs", &self.inputs), ("outputs", &self.outputs)] {
+            if !ports.is_empty() {
+                out.push_str(&format!("{side}: {}\n", ports.join(", ")));
+            }
+        }
         let (lines, named): (Vec<_>, Vec<_>) = self
             .parameters
             .iter()
@@ -209,6 +222,9 @@ impl RecipeParameter {
             let list = self.options.iter().map(short).collect();
             let list = first(list, detail.choices, self.more_options, "|");
             out.push_str(&format!(" {list}"));
+        }
+        if self.of_account {
+            out.push_str(" from the account");
         }
         if !self.modes.is_empty() {
             out.push_str(&format!(" mode {}", self.modes.join("|")));

@@ -2,80 +2,12 @@
 //! way, so one way is dead.
 
 use super::{report::Report, rules, subject::NodeView};
+use crate::catalog::comparisons::{ANY, OF_ANY_TYPE, OPERATIONS};
 use serde_json::{Map, Value};
 
 const IF: &str = "n8n-nodes-base.if";
 const FILTER: &str = "n8n-nodes-base.filter";
 
-/// What n8n compares with, type by type; a comparison of another name never holds.
-const OPERATIONS: [(&str, &[&str]); 6] = [
-    (
-        "string",
-        &[
-            "equals",
-            "notEquals",
-            "contains",
-            "notContains",
-            "startsWith",
-            "notStartsWith",
-            "endsWith",
-            "notEndsWith",
-            "regex",
-            "notRegex",
-            "empty",
-            "notEmpty",
-        ],
-    ),
-    (
-        "number",
-        &[
-            "equals",
-            "notEquals",
-            "gt",
-            "lt",
-            "gte",
-            "lte",
-            "empty",
-            "notEmpty",
-        ],
-    ),
-    (
-        "dateTime",
-        &[
-            "equals",
-            "notEquals",
-            "after",
-            "before",
-            "afterOrEquals",
-            "beforeOrEquals",
-            "empty",
-            "notEmpty",
-        ],
-    ),
-    (
-        "boolean",
-        &["true", "false", "equals", "notEquals", "empty", "notEmpty"],
-    ),
-    (
-        "array",
-        &[
-            "contains",
-            "notContains",
-            "lengthEquals",
-            "lengthNotEquals",
-            "lengthGt",
-            "lengthLt",
-            "lengthGte",
-            "lengthLte",
-            "empty",
-            "notEmpty",
-        ],
-    ),
-    ("object", &["empty", "notEmpty"]),
-];
-/// A type of which a value is only asked for.
-const ANY: &str = "any";
-const OF_ANY_TYPE: [&str; 2] = ["exists", "notExists"];
 const SWITCH: &str = "n8n-nodes-base.switch";
 
 /// Comparisons that n8n does not have.

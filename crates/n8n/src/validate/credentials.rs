@@ -1,5 +1,6 @@
 //! `n8n/credential`: a required credential that the node asks for under its parameters is absent or has no id.
-//! A warning, though n8n refuses to publish: see the module above. What a request's parameters choose n8n itself does not look at.
+//! A warning, though n8n refuses to publish: see the module above. What a request's parameters choose n8n itself does not look at, nor at an
+//! account that it does not call required although the node's authentication is by it.
 
 use super::{
     js::is_truthy,
@@ -46,6 +47,16 @@ pub(super) fn check(node: &NodeView, report: &mut Report) {
             ),
         );
     }
+    for slot in &description.credentials {
+        let asked =
+            needs::is_by_authentication(slot) && description.credential_visible(slot, &node.filled);
+        let id = set
+            .and_then(|s| s.get(&slot.name))
+            .and_then(|c| c.get("id"));
+        if asked && !id.is_some_and(is_truthy) {
+            not_connected(node, &slot.name, report);
+        }
+    }
     chosen(node, set, report);
 }
 
@@ -63,9 +74,13 @@ fn chosen(node: &NodeView, set: Option<&Value>, report: &mut Report) {
     if listed || id.is_some_and(is_truthy) {
         return;
     }
-    let message = format!("its authentication is by {chosen}, and no such credential is connected");
+    not_connected(node, chosen, report);
+}
+
+fn not_connected(node: &NodeView, kind: &str, report: &mut Report) {
+    let message = format!("its authentication is by {kind}, and no such credential is connected");
     report.node(
         node,
-        rules::CREDENTIAL_NOT_CONNECTED.at(joined("/credentials", chosen), message),
+        rules::CREDENTIAL_NOT_CONNECTED.at(joined("/credentials", kind), message),
     );
 }

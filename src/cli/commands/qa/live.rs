@@ -3,17 +3,18 @@
 use super::args::QaArgs;
 use crate::cli::args::ModelOptions;
 use crate::cli::catalog_file;
-use crate::cli::connection::{connected, unavailable};
+use crate::cli::connection::{backend_of, connected, tell_of_closed, unavailable};
 use crate::cli::error::CliError;
 use crate::cli::output::Output;
 use crate::cli::progress::plain;
 use crate::cli::report::second_opinion;
 use crate::cli::runtime;
 use crate::cli::session::Session;
+use crate::cli::settings;
 use agentctl_n8n::validate::There;
 use agentctl_n8n::{Workflow, WorkflowId};
 use agentctl_n8n_tools::backend::{
-    Backend, BackendErrorKind, BackendResult, ListQuery, Stored, list_all,
+    Backend, BackendErrorKind, BackendName, BackendResult, ListQuery, Stored, list_all,
 };
 use agentctl_n8n_tools::sync;
 use agentctl_n8n_tools::there::there;
@@ -28,6 +29,21 @@ pub fn is_asked(args: &QaArgs) -> bool {
     args.all || args.tag.is_some() || !args.workflow.is_empty()
 }
 
+/// Files are judged by the node facts of an n8n where one is named (`--backend`, or `[n8n]` of the settings).
+pub fn facts(project: &Path, out: &Output) -> Result<(), CliError> {
+    let config = settings::of_project(project, out)?;
+    let named = out.backend.or(config.backend);
+    if matches!(
+        named,
+        None | Some(BackendName::Auto | BackendName::Embedded)
+    ) {
+        return Ok(());
+    }
+    let (_, backend) = backend_of(project, out, &config)?;
+    catalog_file::of_n8n(project, backend.place(), out)?.warn(out);
+    Ok(())
+}
+
 /// Each as a text of its own; its path is `n8n/ID`.
 pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source>, CliError> {
     let session = Session::open(project, &ModelOptions::offline(), out)?;
@@ -35,6 +51,9 @@ pub fn sources(project: &Path, args: &QaArgs, out: &Output) -> Result<Vec<Source
     let n8n = session.n8n()?;
     let facts = catalog_file::of_n8n(project, backend.place(), out)?;
     facts.warn(out);
+    if args.all || args.tag.is_some() {
+        tell_of_closed(backend, out);
+    }
     let catalog = facts.catalog;
     let held = runtime::block_on(async {
         let held = held(backend, args).await;

@@ -40,6 +40,7 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     let sources = if live::is_asked(args) {
         live::sources(project, args, out)?
     } else {
+        live::facts(project, out)?;
         sources(args)?
     };
     #[cfg(not(feature = "full"))]

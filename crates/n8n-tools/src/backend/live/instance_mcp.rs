@@ -92,6 +92,11 @@ impl InstanceMcp {
         }
     }
 
+    /// Whether it shows a workflow as it was saved: one that cannot publish shows the published one alone, and without all that is in it.
+    pub async fn shows_drafts(&self) -> BackendResult<bool> {
+        self.server.has(PUBLISH).await
+    }
+
     /// Ids of all workflows that the token can see, by name where one is asked for.
     pub async fn ids(&self, name: Option<&str>) -> BackendResult<Option<Vec<WorkflowId>>> {
         #[derive(Serialize)]

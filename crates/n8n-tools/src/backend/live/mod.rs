@@ -119,6 +119,7 @@ impl LiveBackend {
     async fn held(&self, id: &WorkflowId) -> BackendResult<Held> {
         match (&self.wire, &self.rest) {
             (Wire::N8nMcp(wire), Some(rest)) => wire.get(id, rest).await,
+            (Wire::Instance(wire), Some(rest)) if !wire.shows_drafts().await? => rest.get(id).await,
             (Wire::Instance(wire), _) => match wire.get(id).await? {
                 Some(held) => Ok(held),
                 None => self.by_rest("show this workflow")?.get(id).await,
@@ -314,6 +315,15 @@ impl LiveBackend {
             Some(rest) => rest.check().await,
             None => Vec::new(),
         };
+        // That of n8n 1.x lists none, and neither does its API.
+        if matches!(self.wire, Wire::Instance(_))
+            && self.rest.is_some()
+            && checks.iter().all(|check| check.ok)
+            && let Err(error) = self.credentials_now().await
+        {
+            let told = format!("{}; accounts are chosen in n8n", error.message);
+            checks.push(InstanceCheck::good("credentials", told));
+        }
         let server = match &self.wire {
             Wire::Rest => return checks,
             Wire::N8nMcp(wire) => wire.server(),

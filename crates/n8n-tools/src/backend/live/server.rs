@@ -56,6 +56,11 @@ impl ToolServer {
         Ok((format!("{server}, protocol {protocol}"), tools))
     }
 
+    pub async fn has(&self, tool: &str) -> BackendResult<bool> {
+        let mut inside = self.inside.lock().await;
+        Ok(inside.tools().await?.contains(tool))
+    }
+
     /// One call. `arguments` is a value of ours: nothing that a model wrote reaches a server but inside of it.
     pub async fn call(
         &self,

@@ -15,6 +15,7 @@ async fn n8ns_own_server_is_used_as_far_as_it_goes() {
     let tools = [
         tool("get_workflow_details", ""),
         tool("execute_workflow", ""),
+        tool("publish_workflow", ""),
     ];
     let (client, heard) = server("n8n", move |_, request| {
         if request["method"] != "tools/call" {
@@ -49,6 +50,21 @@ async fn n8ns_own_server_is_used_as_far_as_it_goes() {
     let created = asked.bodies().into_iter().find(|b| !b.is_null()).unwrap();
     assert_eq!(created["settings"]["availableInMCP"], true);
     assert_eq!(heard.calls().len(), 2);
+
+    // One that cannot publish shows the published state alone: what was written is read over the API.
+    let script = Script::default().on("GET /api/v1/workflows/w1", vec![ok(given("w1", "Draft"))]);
+    let (client, heard) = server("n8n", |_, request| {
+        polite(request, &[tool("get_workflow_details", "")])
+    });
+    let (target, _asked) = script.start().await;
+    let older = LiveBackend {
+        name: "instance-mcp",
+        place: String::new(),
+        wire: Wire::Instance(InstanceMcp::over(client)),
+        rest: Some(target.open().unwrap()),
+    };
+    assert_eq!(older.get(&id("w1")).await.unwrap().workflow.name(), "Draft");
+    assert_eq!(heard.calls().len(), 0);
 
     // Without the API: it reads, and says what it cannot do.
     let (client, _) = server("n8n", |_, request| polite(request, &[]));
