@@ -64,6 +64,7 @@ use agentctl_n8n::catalog::Catalog;
 
 pub(crate) use choose::is_called;
 use draft::Draft;
+pub(crate) use finish::reaches_out;
 #[cfg(test)]
 pub(crate) use instant::INSTANTS;
 #[cfg(test)]
