@@ -55,7 +55,7 @@ impl Reading<'_> {
             };
             ["newest", "oldest", "highest", "lowest"]
                 .iter()
-                .any(|c| ordering(&c))
+                .any(ordering)
         });
         let of = word.and_then(|at| {
             clause

@@ -309,7 +309,7 @@ pub(super) fn tests_no_error(finished: &Finished<'_>, node: &Node) -> bool {
             let name = t.split_once("$('")?.1.split_once("')")?.0;
             finished.nodes().find(|n| n.name() == name)
         });
-    let own = texts.iter().any(|t| *t == "={{ $json.error }}");
+    let own = texts.contains(&"={{ $json.error }}");
     let source = finished.source(node).filter(|_| own);
     let goes_on = |n: &Node| may_fail(n) || short_type(n.node_type()).ends_with("Trigger");
     let stops = |n: &Node| is_outside(n) && !goes_on(n);
