@@ -14,7 +14,7 @@ use agentctl_base::untrusted::{self, prose};
 use agentctl_engine::policy::Grants;
 use agentctl_engine::run::{Reply, RunReport};
 use agentctl_n8n::{Workflow, catalog::Catalog, needs};
-use agentctl_n8n_tools::report::{Built, QA_REPORT, QaReport, WORKFLOW};
+use agentctl_n8n_tools::report::{Built, QA_REPORT, QaReport, WORKFLOW, is_of_credentials};
 use console::style;
 use serde_json::{Value, json};
 
@@ -205,7 +205,13 @@ fn checked(report: &RunReport, made: &Built, out: &mut String) {
         .get(QA_REPORT)
         .and_then(|r| r.get("findings"))
         .and_then(Value::as_array);
-    for finding in findings.into_iter().flatten().take(10) {
+    // A credential that is still to be connected stands below, too: it takes no line from what is told here alone.
+    let (credentials, others): (Vec<&Value>, Vec<&Value>) = (findings.into_iter().flatten())
+        .partition(|finding| {
+            let code = finding.get("code").and_then(Value::as_str);
+            code.is_some_and(is_of_credentials)
+        });
+    for finding in others.into_iter().chain(credentials).take(10) {
         let field = |key: &str| finding.get(key).and_then(Value::as_str).unwrap_or("");
         out.push_str(&format!(
             "  {} {} [{}] {}\n",

@@ -167,3 +167,25 @@ fn each_word_is_explained() {
     ]);
     assert_eq!(built.json()["explained"]["words"], told["words"]);
 }
+
+/// A test that always goes the same way is warned of: in the report before the credentials, and in the JSON without them.
+#[test]
+fn what_the_check_warns_of_is_told() {
+    const SAME: &str = "Get all rows from the Airtable table Inventory every night at 2am, if the ID is missing then send an email to purchasing@acme.io";
+    let project = Project::new();
+    let ran = project.run(&["build", "--yes", "--output-format", "json", SAME]);
+    assert_eq!(ran.code, 9, "{}", ran.stdout);
+    let warnings = ran.json()["qa_report"]["warnings"].clone();
+    let warnings = warnings.as_array().unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert_eq!(warnings[0]["code"], "agentctl/constant-condition");
+    assert!(warnings[0]["node"].is_string(), "{warnings:?}");
+
+    let other = Project::new();
+    let told = other.run(&["build", "--yes", SAME]).stdout;
+    let at = |text: &str| told.find(text).unwrap_or_else(|| panic!("{text}: {told}"));
+    assert!(
+        at("agentctl/constant-condition") < at("n8n/credential"),
+        "{told}"
+    );
+}

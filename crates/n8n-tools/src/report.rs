@@ -65,6 +65,16 @@ pub struct WorkflowReport {
     pub notes: Vec<String>,
 }
 
+/// What the check warns of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    pub code: String,
+    /// The node that it is about; None: the workflow as a whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    pub message: String,
+}
+
 /// A requirement that is not in the workflow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NotCovered {
@@ -102,6 +112,9 @@ pub struct QaReport {
     pub status: String,
     pub error_count: u64,
     pub warning_count: u64,
+    /// The warnings that are about the workflow itself: a credential that is still to be connected stands in what is left to do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Warning>,
     pub cycle: u64,
     /// False: it was checked, never run.
     pub executed: bool,
@@ -241,6 +254,7 @@ fn qa_report(report: &Map<String, Value>, cycle: u32) -> QaReport {
             .to_owned(),
         error_count: counted("error_count", "error"),
         warning_count: counted("warning_count", "warning"),
+        warnings: warnings(findings.map_or(&[], Vec::as_slice)),
         cycle: number("cycle").max(u64::from(cycle)),
         executed,
         execution_id: text(report.get("execution").and_then(|e| e.get("id"))),
@@ -269,6 +283,20 @@ fn qa_report(report: &Map<String, Value>, cycle: u32) -> QaReport {
         left_behind: text(report.get("left_behind")),
         server: report.get("server").filter(|s| s.is_object()).cloned(),
     }
+}
+
+/// The findings that warn, but for those about credentials.
+fn warnings(findings: &[Value]) -> Vec<Warning> {
+    let warns = |f: &&Value| f.get("severity").and_then(Value::as_str) == Some("warning");
+    let warnings = findings.iter().filter(warns);
+    let warnings = warnings.filter_map(|f| Warning::deserialize(f).ok());
+    warnings.filter(|w| !is_of_credentials(&w.code)).collect()
+}
+
+/// Whether a finding's code is about a credential: `n8n/credential`, `agentctl/credential-not-connected`.
+pub fn is_of_credentials(code: &str) -> bool {
+    let rule = code.rsplit('/').next().unwrap_or_default();
+    rule.starts_with("credential")
 }
 
 /// The cases of a test, each without the case itself: it stands in the requirements, and in the QA report of the project.
@@ -310,6 +338,23 @@ mod report_tests {
         );
         assert_eq!(told.no_case.as_deref(), Some("amount 5: 10"));
         assert_eq!(told.cases, [json!({"name": "five"})]);
+    }
+
+    #[test]
+    fn warnings_are_told_but_for_those_of_credentials() {
+        let finding = |code: &str, severity: &str| json!({"code": code, "severity": severity, "node": "If", "message": "compares fixed values only", "pointer": ""});
+        let findings = [
+            finding("n8n/credential", "warning"),
+            finding("agentctl/constant-condition", "warning"),
+            finding("n8n/parameter", "error"),
+        ];
+        let state = json!({"status": "pass", "findings": findings});
+        let told = qa_report(state.as_object().unwrap(), 1);
+        let warnings = json!(told.warnings);
+        assert_eq!(
+            warnings,
+            json!([{"code": "agentctl/constant-condition", "node": "If", "message": "compares fixed values only"}])
+        );
     }
 
     #[test]

@@ -53,7 +53,9 @@ fn answer(request: &str) -> (Value, String) {
     }
     let built = compile::compile(&reading.plan, Catalog::embedded());
     let account = account::account_of_plan(request, &reading.plan, &built);
+    let assumed = account::assumptions(request, &reading.plan.language, &built);
+    let notes: Vec<String> = built.notes.iter().cloned().chain(assumed).collect();
     shown += &format!("{}\n{}\n", json!(reading.plan), json!(account));
-    let made = json!({"missing": account.missing, "percent": account.percent(), "workflow": built.workflow.to_value(), "notes": built.notes.join("\n"), "questions": questions});
+    let made = json!({"missing": account.missing, "percent": account.percent(), "workflow": built.workflow.to_value(), "notes": notes.join("\n"), "questions": questions});
     (made, shown)
 }

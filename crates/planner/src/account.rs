@@ -4,6 +4,7 @@
 
 #[cfg(test)]
 mod account_tests;
+mod assumed;
 mod evidence;
 mod frames;
 mod local;
@@ -23,6 +24,7 @@ use evidence::Evidence;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
+pub use assumed::assumptions;
 #[cfg(test)]
 pub(crate) use evidence::ANSWERS_FOR;
 pub(crate) use frames::asks_for_a_step;
@@ -395,6 +397,8 @@ fn condition(
                 .or_else(|| evidence.answers("otherwise")),
         ),
         "more" | "less" => found(evidence.bound()),
+        "newest" | "oldest" | "highest" | "lowest" => found(evidence.answers("ordered")),
+        "top" => found(evidence.answers("few")),
         "each" | "until" => context("how items go through"),
         _ => return None,
     };

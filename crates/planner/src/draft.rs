@@ -1,7 +1,7 @@
 //! What the planner makes of a request in one go, for a model that begins with it: the document of a new workflow or the operations
 //! of a change, and what it left out, what is to be asked, and what stays for the user. Writes nothing.
 
-use crate::account::Account;
+use crate::account::{self, Account};
 use crate::compile::{self, Compiled};
 use crate::pattern;
 use crate::plan::{Plan, Refusal, Todo, Trigger};
@@ -40,7 +40,9 @@ pub fn of_request(request: &str, answers: IndexMap<String, String>, catalog: &Ca
         open.refusal.is_none() && !does_nothing(&reading.plan) && !gate::too_little(&account);
     let mut notes = reading.notes;
     let new = |note: &String| !notes.contains(note);
-    let more: Vec<String> = built.notes.into_iter().filter(new).collect();
+    let assumed = account::assumptions(request, &reading.plan.language, &built);
+    let more = built.notes.iter().cloned().chain(assumed);
+    let more: Vec<String> = more.filter(new).collect();
     notes.extend(more);
     let todo = glance::left(built.todo, None, &built.workflow, catalog);
     Draft {

@@ -20,6 +20,9 @@ pub struct Plan {
     pub retry: Option<Retry>,
     /// Steps of "if it (still) fails, tell …": run from an error output or an error workflow.
     pub on_error: Vec<Step>,
+    /// The steps whose failure that is; empty: all that act on the outside.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<String>,
     /// Steps that may fail: the flow goes on with what it has.
     pub lenient: Vec<String>,
     /// At most this many nodes ("nothing else please").

@@ -1,7 +1,7 @@
 //! How the offline model plays the tasks of the built-in flow: one handler for each task name of `flow.yaml`. It works
 //! as any model does: it sees its task and what its tools answered, and returns tool calls or the step's final JSON.
 
-use super::account::Account;
+use super::account::{self, Account};
 use super::existing::{self, Existing};
 use super::glance;
 use super::plan::{Plan, Todo};
@@ -519,8 +519,9 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
             &compiled.made,
         )
         .without_gaps((&asked(input), &language), &unread, &compiled);
-        let mut said = notes(input, compiled.notes);
+        let mut said = notes(input, compiled.notes.clone());
         said.extend(wished.notes.clone());
+        said.extend(account::assumptions(&asked(input), &language, &compiled));
         if !account.judged {
             let unused = cover::unused(&asked(input), &[&compiled.workflow]);
             said.extend(cover::note(&unused, &language));

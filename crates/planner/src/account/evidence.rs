@@ -457,8 +457,10 @@ impl Evidence {
     /// What holds a figure: as it stands, or one more or less (a bound), or in hundredths, as money is.
     pub(super) fn figure(&self, text: &str) -> Option<String> {
         let known = |n: f64| self.words.contains_key(&format!("{}", n.trunc()));
-        let shown = crate::assemble::figure(text)
-            .is_none_or(|n| [n, n - 1.0, n + 1.0, n * 100.0, -n].into_iter().any(known));
+        // An id has more digits than a figure holds.
+        let shown = self.words.contains_key(text)
+            || crate::assemble::figure(text)
+                .is_none_or(|n| [n, n - 1.0, n + 1.0, n * 100.0, -n].into_iter().any(known));
         shown.then(|| "value".to_owned())
     }
 

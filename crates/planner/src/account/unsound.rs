@@ -1,13 +1,20 @@
 //! What a finished workflow cannot do, whatever its words are: read a field that no node gives, delete something that nobody
 //! named, change a record without saying which, look for something without saying by what, write what was never read. It is held
 //! against itself and against what the catalog knows of its nodes; the part of the request that such a node was made of is not built.
+//! Then each clause of the request is looked for in what was made of it: where it stands, what it tests, what it says word for word.
 
 mod finished;
 mod hand;
+mod placed;
 mod record;
+#[cfg(test)]
+mod said_tests;
 mod sought;
+mod tested;
 #[cfg(test)]
 mod unsound_tests;
+mod verbatim;
+mod ways;
 
 use super::frames;
 use crate::compile::Compiled;
@@ -15,11 +22,13 @@ use crate::modify;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::validate::validate;
 use agentctl_n8n::{Node, short_type};
-use finished::{Finished, destroys, values};
+pub(super) use finished::Finished;
+use finished::{destroys, values};
+pub(super) use placed::holds_a_whole_item;
 use serde_json::Value;
 
-/// The finding of a field that the node before cannot give.
-const FIELD_NOT_THERE: &str = "agentctl/field-not-there";
+/// Findings of what cannot be meant: a field that the node before cannot give, a test whose answer is always the same.
+const NEVER_MEANT: &[&str] = &["agentctl/field-not-there", "agentctl/constant-condition"];
 
 /// What makes a node one that cannot be right.
 type Check = fn(&Finished<'_>, &Node) -> bool;
@@ -36,12 +45,24 @@ const CHECKS: &[Check] = &[
     record::gives_back_what_it_read,
     record::writes_twice,
     record::destroys_unasked,
+    record::changes_by_an_answer,
     hand::tells_of_nothing,
     hand::is_not_used,
     hand::reads_a_word_for_a_field,
     hand::takes_a_figure_for_a_yes,
     sought::looks_for_nothing,
     sought::hears_another_event,
+    placed::is_read_by_nobody,
+    placed::tells_before_it_reads,
+    placed::acts_on_its_start,
+    placed::sends_nothing,
+    placed::sends_no_file,
+    placed::tests_for_nothing,
+    placed::leaves_a_part_open,
+    placed::is_a_whole_item,
+    placed::writes_what_it_looked_up,
+    tested::compares_another_field,
+    ways::tests_no_error,
 ];
 
 /// The parts of the request of which such nodes were made; where none is known, the finding or the node.
@@ -54,7 +75,7 @@ pub(super) fn unsound(request: &str, language: &str, built: &Compiled) -> Vec<St
         }
     };
     for finding in validate(&built.workflow, Catalog::embedded()) {
-        if finding.code != FIELD_NOT_THERE {
+        if !NEVER_MEANT.contains(&finding.code.as_str()) {
             continue;
         }
         let name = finding.node.as_deref();
@@ -66,6 +87,17 @@ pub(super) fn unsound(request: &str, language: &str, built: &Compiled) -> Vec<St
         if CHECKS.iter().any(|check| check(&finished, node)) {
             let said = finished.said(node);
             add(said.unwrap_or_else(|| node.name()).to_owned());
+        }
+    }
+    let clauses = 0..finished.whole().clauses.len();
+    for at in clauses.filter(|_| !built.made.is_empty()) {
+        let checks = ways::SAID.iter().chain(tested::SAID).chain(verbatim::SAID);
+        if checks.into_iter().any(|check| check(&finished, at)) {
+            let clause = finished.whole().clauses.get(at);
+            let said = clause.map(|c| finished.words_of(c)).unwrap_or_default();
+            if !said.is_empty() {
+                add(said.to_owned());
+            }
         }
     }
     parts

@@ -3,13 +3,20 @@
 use super::flow::{Kind, Tree};
 use super::{Reading, acting, arg, lit};
 use crate::chart::What;
-use crate::clause::Clause;
+use crate::clause::{Clause, Phrase};
 use crate::plan::{Does, Role, Step};
 
 impl Reading<'_> {
     /// A person is asked for a yes or a no.
     pub(super) fn approved(&mut self, clause: &Clause, frame: &str) -> Vec<Step> {
-        let approves = frame == "APPROVE" || clause.phrases().any(|p| self.approves(p));
+        // A confirmation that is sent, and not asked for, tells that all is well.
+        let calls = |frames: &[&str]| frames.iter().any(|f| clause.calls(f));
+        let from = clause.phrases().any(|p| p.prep == "from");
+        let sends =
+            calls(&["MAIL", "SEND", "NOTIFY", "REPLY"]) || calls(&["GET", "RECEIVE"]) && !from;
+        let sends = sends && !calls(&["ASK", "WAIT", "REQUEST"]);
+        let told = |p: &Phrase| sends && p.phrase_says(self.chart, "confirmation");
+        let approves = frame == "APPROVE" || clause.phrases().any(|p| self.approves(p) && !told(p));
         let service = self
             .acts_on(clause, "SEND")
             .filter(|s| s.speaks())

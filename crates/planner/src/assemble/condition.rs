@@ -195,8 +195,11 @@ impl Reading<'_> {
                 let named = p.service.is_some() && p.head.is_none();
                 named || self.kind(p) == "container" || self.concept(p) == "webhook"
             };
+            // Of a record no text is the amount.
+            let figure = !matches!(&right, Val::Lit { value } if value.is_string());
             let left = of
-                .filter(|p| !p.aside && !place(p))
+                .filter(|p| (!p.aside || phrase.aside) && !place(p))
+                .filter(|p| figure || !recorded(p))
                 .filter_map(|p| Some((p, self.left(p)?)))
                 .map(|(p, left)| match recorded(p) {
                     true => self.unit(phrase).unwrap_or_else(|| field("amount")),
@@ -566,11 +569,21 @@ impl Reading<'_> {
                 .after
                 .iter()
                 .find_map(|p| name(p).or_else(|| self.right(p)))?;
-            return Some(Cond::Compare {
-                left,
+            let contains = |right: Val| Cond::Compare {
+                left: left.clone(),
                 op: Cmp::Contains,
                 right,
-            });
+            };
+            // "contains 'overdue' or 'reminder'": any of them, or all.
+            let quotes = clause.after.iter().filter(|p| quote(p));
+            let mut of: Vec<Cond> = quotes.filter_map(name).map(contains).collect();
+            return Some(
+                match (of.len(), self.items(clause).iter().any(|i| i.is("or"))) {
+                    (0 | 1, _) => of.pop().unwrap_or_else(|| contains(right)),
+                    (_, true) => Cond::Any { of },
+                    (_, false) => Cond::All { of },
+                },
+            );
         }
         let phrases: Vec<&Phrase> = clause.phrases().collect();
         let (at, quoted) = phrases.iter().enumerate().find(|(_, p)| quote(p))?;

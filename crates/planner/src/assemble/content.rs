@@ -15,7 +15,7 @@ pub(super) const CONTENT: Table = Table {
 };
 
 /// Whether the table of contents as a whole has a word in a class.
-fn says(class: &str, word: &str) -> bool {
+pub(super) fn says(class: &str, word: &str) -> bool {
     let mut rows = CONTENT.rows().filter(|cells| cells.at(0) == class);
     rows.any(|cells| cells.at(1).split('|').any(|w| w == word))
 }

@@ -266,6 +266,11 @@ impl Reading<'_> {
 
     fn clause(&mut self, tree: &mut Tree, i: usize, clause: &Clause) {
         let said = self.said(clause);
+        if self.tells_that(i, clause) {
+            // "mail the customer that we try again": what is told, and no step.
+            self.plan.unread.push(said);
+            return;
+        }
         if self.retries(clause) || self.defines(tree, i, clause) {
             return;
         }
@@ -347,6 +352,25 @@ impl Reading<'_> {
                 self.act_into(tree, i, clause);
             }
         }
+    }
+
+    /// Whether a clause is what the one before it tells somebody: "notify the customer that we will try again".
+    fn tells_that(&self, i: usize, clause: &Clause) -> bool {
+        let before = i.checked_sub(1).map(|b| self.clause_at(b));
+        let told = before.is_some_and(|b| {
+            let tells = ["SEND", "NOTIFY", "MAIL", "REPLY"]
+                .iter()
+                .any(|f| b.calls(f));
+            tells && b.sentence == clause.sentence && self.chart.item(b.to).is("det")
+        });
+        let we = |p: &crate::clause::Phrase| {
+            let speaker = |at: usize| {
+                let item = self.chart.item(at);
+                item.tells("us") || item.tells("speaker")
+            };
+            p.pronoun.is_some_and(speaker)
+        };
+        told && clause.intro == Intro::Relative && clause.before.iter().any(we)
     }
 
     /// "The chat id is 778812345", "text: title and link": says more about the last step.
@@ -627,6 +651,9 @@ impl Reading<'_> {
             return;
         }
         if failing && !self.plan.triggers.is_empty() && i > 0 {
+            let meant = self.failing_step(tree, clause);
+            let meant = meant.filter(|_| !self.fails_as_a_whole(clause));
+            self.plan.failing.extend(meant);
             tree.open
                 .push(Open::new(said.to_owned(), Kind::Failure, clause.sentence));
             return;

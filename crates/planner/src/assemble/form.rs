@@ -33,6 +33,7 @@ impl Reading<'_> {
         let listed = self.bracketed(clause);
         if let Some(listed) = listed.or_else(|| self.labelled_fields(i)) {
             fields = listed;
+            self.demanded(&mut fields);
             self.uploads(i, &mut fields);
             return Trigger::Form {
                 title: capital(&title),
@@ -76,6 +77,7 @@ impl Reading<'_> {
         if fields.is_empty() {
             fields = self.filled_in(i).unwrap_or_default();
         }
+        self.demanded(&mut fields);
         self.uploads(i, &mut fields);
         Trigger::Form {
             title: capital(&title),
@@ -110,10 +112,13 @@ impl Reading<'_> {
             .iter()
             .take(5)
             .position(|i| i.stops() && matches!(i.text.as_str(), "(" | "{" | "["))?;
-        let close = rest
-            .iter()
-            .position(|i| i.stops() && matches!(i.text.as_str(), ")" | "}" | "]"))?;
-        let fields = self.fields_of(rest.get(open + 1..close)?);
+        let inside = crate::cut::from(rest, open + 1);
+        let mut depth = 0;
+        let close = inside.iter().position(|i| {
+            depth += depth_of(i);
+            depth < 0
+        })?;
+        let fields = self.fields_of(crate::cut::before(inside, close));
         (fields.len() > 1).then_some(fields)
     }
 
@@ -125,10 +130,18 @@ impl Reading<'_> {
         let places = near.flat_map(|c| c.from..c.to);
         let column = |at: &usize| {
             let noun = self.chart.item(*at).noun();
-            noun.is_some_and(|n| n.concept == "column" && n.form == "many")
+            let next = self.chart.item(at + 1);
+            let listed = next.stops() && next.text == ":";
+            noun.is_some_and(|n| n.concept == "column" && (n.form == "many" || listed))
         };
         let at = places.into_iter().find(column)?;
-        let fields = self.fields_of(self.rest_of_sentence(at + 1));
+        let rest = self.rest_of_sentence(at + 1);
+        let mut depth = 0;
+        let closed = rest.iter().position(|i| {
+            depth += depth_of(i);
+            depth < 0
+        });
+        let fields = self.fields_of(crate::cut::before(rest, closed.unwrap_or(rest.len())));
         (fields.len() > 1).then_some(fields)
     }
 
@@ -190,12 +203,20 @@ impl Reading<'_> {
         const LONGEST: usize = 5;
         let parts_at = |i: &Item| {
             i.is("and")
-                || matches!(i.text.as_str(), "," | ";" | "/" | "&") && i.what != What::Unknown
+                || matches!(i.text.as_str(), "," | ";" | "/" | "&" | "-" | "\u{2013}")
+                    && i.what != What::Unknown
         };
         let mut fields: Vec<FormField> = Vec::new();
-        for part in items.split(parts_at) {
-            let open = part.iter().position(|i| i.stops() && i.text == "(");
+        // A list within a list says what one of its parts can be.
+        let mut depth = 0;
+        let outside = |i: &Item| {
+            depth += depth_of(i);
+            depth == 0 && parts_at(i)
+        };
+        for part in items.split(outside) {
+            let open = part.iter().position(|i| depth_of(i) > 0);
             let aside = open.map_or(&[][..], |o| crate::cut::from(part, o + 1));
+            let options = self.options_of(aside);
             let part = crate::cut::before(part, open.unwrap_or(part.len()));
             let led = |i: &&Item| {
                 i.stops()
@@ -222,6 +243,10 @@ impl Reading<'_> {
             let (Some(first), Some(last)) = (part.first(), part.last()) else {
                 continue;
             };
+            // "email is required" says more of a field.
+            if part.iter().any(|i| i.is("aux")) {
+                continue;
+            }
             if acts || part.len() > LONGEST {
                 break;
             }
@@ -229,18 +254,98 @@ impl Reading<'_> {
                 continue;
             };
             let noun = aside.iter().chain(part.iter().rev()).find_map(Item::noun);
-            let kind = noun.map_or("text", |n| kind_of(n.kind(), &n.concept));
+            let kind = match options.is_empty() {
+                true => noun.map_or("text", |n| kind_of(n.kind(), &n.concept)),
+                false => "dropdown",
+            };
             let label = capital(said.trim_matches(['"', '\'']));
             if !fields.iter().any(|f| f.label == label) {
                 fields.push(FormField {
                     label,
                     kind: kind.to_owned(),
-                    options: Vec::new(),
+                    options,
                     required: true,
                 });
             }
         }
         fields
+    }
+
+    /// What a field can be: "[sales, support, other]", "(options: private, company)", "(yes/no)".
+    fn options_of(&self, aside: &[Item]) -> Vec<String> {
+        let inner = aside.iter().position(|i| depth_of(i) < 0);
+        let inner = crate::cut::before(aside, inner.unwrap_or(aside.len()));
+        let from = inner.iter().position(|i| i.stops() && i.text == ":");
+        let inner = crate::cut::from(inner, from.map_or(0, |at| at + 1));
+        let parts_at = |i: &Item| {
+            i.is("or")
+                || i.is("and")
+                || i.stops() && matches!(i.text.as_str(), "," | "/" | ";" | "|")
+        };
+        let said = |part: &[Item]| {
+            let range = part.first().zip(part.last()).map(|(f, l)| f.from..l.to);
+            let said = range.and_then(|r| self.text.get(r)).unwrap_or_default();
+            said.trim_matches(['"', '\'', ' ']).to_owned()
+        };
+        let whole = said(inner);
+        let parts: Vec<String> = match whole.contains('/') && !whole.contains(',') {
+            // "yes/no" may be one word.
+            true => whole.split('/').map(|o| o.trim().to_owned()).collect(),
+            false => inner.split(parts_at).map(said).collect(),
+        };
+        let all = parts.len() > 1 && parts.iter().all(|p| !p.is_empty());
+        if all { parts } else { Vec::new() }
+    }
+
+    /// "email is required", "everything but the phone is optional": where the request says which fields must be filled in, the
+    /// others need not be.
+    fn demanded(&self, fields: &mut [FormField]) {
+        let says = |class: &str, item: &Item| super::content::says(class, &item.text);
+        let of_field = |field: &FormField, item: &Item| {
+            let label = field.label.to_lowercase();
+            let first = label.split([' ', '-']).next().unwrap_or_default();
+            !first.is_empty() && item.text.to_lowercase().split([' ', '-']).next() == Some(first)
+        };
+        // What is demanded stands in the same sentence, not farther than the mark before.
+        let near = |at: usize| {
+            let before = crate::cut::before(&self.chart.items, at);
+            let ends = |i: &&Item| i.stops() && i.text != "/";
+            let count = before.iter().rev().take_while(|i| !ends(i)).count();
+            // "name (required)": what stands before the bracket.
+            let open = before.len() - count;
+            let bracket = count == 0 && open > 0 && depth_of(self.chart.item(open - 1)) > 0;
+            let outer = crate::cut::before(before, open.saturating_sub(usize::from(bracket)));
+            let more = outer
+                .iter()
+                .rev()
+                .take_while(|i| bracket && !ends(i))
+                .count();
+            (open - more - usize::from(bracket))..at
+        };
+        let mut demanded: Vec<String> = Vec::new();
+        let mut spared: Vec<String> = Vec::new();
+        for (at, item) in self.chart.items.iter().enumerate() {
+            let (must, may) = (says("required", item), says("optional", item));
+            if !must && !may {
+                continue;
+            }
+            let words = crate::cut::between(&self.chart.items, near(at).start, at);
+            let named = fields
+                .iter()
+                .filter(|f| words.iter().any(|i| of_field(f, i)));
+            let named: Vec<String> = named.map(|f| f.label.clone()).collect();
+            match must {
+                true => demanded.extend(named),
+                false => spared.extend(named),
+            }
+        }
+        for field in fields {
+            let one = |list: &[String]| list.contains(&field.label);
+            field.required = match demanded.is_empty() {
+                true => !one(&spared),
+                false => one(&demanded),
+            };
+        }
     }
 
     /// "where I can upload that file", "a CV to upload": what is uploaded in the sentence of the form is a field of it.
@@ -279,6 +384,15 @@ impl Reading<'_> {
             options: Vec::new(),
             required: true,
         });
+    }
+}
+
+/// How a bracket changes how deep the place is within brackets.
+fn depth_of(item: &Item) -> i32 {
+    match item.text.as_str() {
+        "(" | "[" | "{" if item.stops() => 1,
+        ")" | "]" | "}" if item.stops() => -1,
+        _ => 0,
     }
 }
 

@@ -47,12 +47,30 @@ impl Reading<'_> {
         let (_, usual, descending) = ORDERS
             .iter()
             .find(|(class, _, _)| self.can_say(clause, class))?;
+        // "the 10 with the highest value": what is highest.
+        let word = (clause.from..clause.to).find(|at| {
+            let ordering = |class: &&str| {
+                let known = Lexicon::of(self.chart.language);
+                known.can_be(&self.chart.item(*at).text, class)
+            };
+            ["newest", "oldest", "highest", "lowest"]
+                .iter()
+                .any(ordering)
+        });
+        let of = word.and_then(|at| {
+            clause
+                .phrases()
+                .find(|p| p.from == at + 1 || p.head == Some(at + 1))
+        });
+        let of = of.filter(|p| matches!(self.kind(p), "field" | "money" | "number"));
         let by = clause.phrases().find(|p| {
             p.prep == "by"
                 && p.service.is_none()
                 && matches!(self.kind(p), "field" | "money" | "date" | "number")
         });
-        let by = by.map_or_else(|| (*usual).to_owned(), |p| self.words(p));
+        let by = by
+            .or(of)
+            .map_or_else(|| (*usual).to_owned(), |p| self.words(p));
         Some((field(&by), *descending))
     }
 

@@ -125,9 +125,22 @@ impl Reading<'_> {
         }
         let bare = clause.phrases().all(|p| p.service.is_none());
         if bare {
-            self.may_fail(tree);
+            let said = self
+                .failure_before(clause)
+                .unwrap_or_else(|| clause.clone());
+            self.may_fail(tree, &said);
         }
         bare
+    }
+
+    /// The clause of its sentence that speaks of the failure on which it goes on: "if a call fails just go on with the next one".
+    fn failure_before(&self, clause: &Clause) -> Option<Clause> {
+        let mut same = self
+            .clauses
+            .iter()
+            .filter(|c| c.sentence == clause.sentence);
+        same.find(|c| c.from < clause.from && self.fails(c))
+            .cloned()
     }
 
     /// "… with the others", "… the rest": what is left over is the object of the clause before, no other way.
@@ -156,14 +169,59 @@ impl Reading<'_> {
         clause.negated() || items.iter().any(|i| i.is("neg"))
     }
 
-    /// Lets the last step that acts on the outside fail without stopping the rest.
-    fn may_fail(&mut self, tree: &Tree) {
-        if let Some(step) = tree.steps_so_far().find(|s| acts(s)) {
-            let id = step.id.clone();
-            if !self.plan.lenient.contains(&id) {
-                self.plan.lenient.push(id);
-            }
+    /// Lets the step that a clause speaks of fail without stopping the rest.
+    fn may_fail(&mut self, tree: &Tree, clause: &Clause) {
+        if let Some(id) = self.failing_step(tree, clause)
+            && !self.plan.lenient.contains(&id)
+        {
+            self.plan.lenient.push(id);
         }
+    }
+
+    /// The step whose failure a clause speaks of: the last one that its nouns name ("if a call fails"), else the last one that
+    /// does more than read.
+    pub(super) fn failing_step(&self, tree: &Tree, clause: &Clause) -> Option<String> {
+        let mut steps: Vec<&Step> = Vec::new();
+        tree.steps_so_far()
+            .for_each(|step| last_first(step, &mut steps));
+        steps.retain(|s| acts(s));
+        let lexicon = Lexicon::of(self.chart.language);
+        let nouns: Vec<&str> = clause.phrases().map(|p| self.concept(p)).collect();
+        let words = clause.phrases().filter_map(|p| p.head(self.chart));
+        let words: Vec<&str> = words.map(|i| i.text.as_str()).collect();
+        let named = |step: &&&Step| {
+            let Some(own) = self.clauses.iter().find(|c| self.said(c) == step.said) else {
+                return false;
+            };
+            let verb = own.verb.as_ref().map(|v| v.sense.concept.as_str());
+            let of_verb = |word: &&str| {
+                let senses = lexicon.senses(word);
+                senses.iter().any(|s| Some(s.concept.as_str()) == verb)
+            };
+            let object = |p: &Phrase| {
+                let concept = self.concept(p);
+                !concept.is_empty() && nouns.contains(&concept)
+            };
+            let service = |p: &Phrase| {
+                let told = |s: &&crate::lexicon::ServiceEntry| {
+                    self.services_of(own).iter().any(|o| o.key == s.key)
+                };
+                p.service.as_ref().is_some_and(told)
+            };
+            words.iter().any(of_verb) || own.phrases().any(object) || clause.phrases().any(service)
+        };
+        let writes = |s: &&&Step| !reads(s);
+        let found = steps
+            .iter()
+            .find(named)
+            .or_else(|| steps.iter().find(writes));
+        found.or(steps.first()).map(|s| s.id.clone())
+    }
+
+    /// Whether a clause speaks of the failure of any step: "if anything goes wrong", "if the workflow fails".
+    pub(super) fn fails_as_a_whole(&self, clause: &Clause) -> bool {
+        let whole = |p: &Phrase| matches!(self.concept(p), "thing" | "workflow" | "step");
+        clause.phrases().any(whole)
     }
 
     /// "If the upload fails", "if that does not work".
@@ -208,7 +266,7 @@ impl Reading<'_> {
         if !goes_on && tree.looping().is_none() {
             return None;
         }
-        self.may_fail(tree);
+        self.may_fail(tree, clause);
         Some(Cond::Compare {
             left: super::field("error"),
             op: Cmp::Exists,
@@ -295,6 +353,25 @@ impl Reading<'_> {
         // A clause that does something besides is read on.
         alone || clause.calls("RETRY")
     }
+}
+
+/// A step with the steps within it, the last first.
+fn last_first<'s>(step: &'s Step, found: &mut Vec<&'s Step>) {
+    let within: Vec<&Vec<Step>> = match &step.does {
+        Does::If {
+            then, otherwise, ..
+        } => vec![then, otherwise],
+        Does::Loop { body, after, .. } => vec![body, after],
+        Does::Approval {
+            approved, rejected, ..
+        } => vec![approved, rejected],
+        Does::Each { branches } | Does::Gather { branches } => branches.iter().collect(),
+        _ => Vec::new(),
+    };
+    for steps in within.into_iter().rev() {
+        steps.iter().rev().for_each(|s| last_first(s, found));
+    }
+    found.push(step);
 }
 
 /// Whether a step acts on the outside.

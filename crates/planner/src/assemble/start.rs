@@ -5,7 +5,7 @@ use crate::clause::{Clause, Intro, Phrase, is_backdrop};
 use crate::lexicon::ServiceEntry;
 use crate::plan::{Cond, Role, ScheduleRule, Service, Trigger, WebhookAuth};
 use crate::spot::Kind;
-use crate::time::TimeMeaning;
+use crate::time::{DayCheck, TimeMeaning};
 
 /// Frames of verbs that tell of an event.
 pub(super) const EVENTS: &[&str] = &[
@@ -162,6 +162,11 @@ impl Reading<'_> {
             rules
                 .iter_mut()
                 .for_each(|rule| set_clock(rule, hour, minute, free));
+        }
+        // n8n counts the days of a month from its first alone: the last one is looked for among those that it may be.
+        let last = |rule: &ScheduleRule| matches!(rule, ScheduleRule::Months { day: 0, .. });
+        if self.day.is_none() && !rules.is_empty() && rules.iter().all(last) {
+            self.day = Some(DayCheck::LastDay);
         }
         match rules.is_empty() {
             true => self.at_intervals(),
@@ -979,7 +984,21 @@ impl Reading<'_> {
         }
         match phrase.names.first() {
             Some(name) if phrase.head.is_none() => self.name(*name),
-            _ => self.words(phrase),
+            _ => self.without_column(phrase),
         }
+    }
+
+    /// "columns name, email": the word for columns is no part of the first one's name.
+    fn without_column(&self, phrase: &Phrase) -> String {
+        let column = |at: &usize| {
+            let noun = self.chart.item(*at).noun();
+            noun.is_some_and(|n| n.concept == "column" && n.form == "many")
+        };
+        let kept = phrase.modifiers.iter().filter(|at| !column(at)).copied();
+        let kept: Vec<usize> = kept.collect();
+        self.words(&Phrase {
+            modifiers: kept,
+            ..phrase.clone()
+        })
     }
 }

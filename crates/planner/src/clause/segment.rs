@@ -342,6 +342,7 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
         if strange
             || joint(item)
                 && !apposes(chart, &now, rest)
+                && !alternates(chart, &now, item, rest)
                 && goes_on(chart, &now, rest, item.is("and"))
         {
             let or = item.is("or");
@@ -462,6 +463,15 @@ fn goes_on(chart: &Chart, now: &Segment, rest: &[usize], by_and: bool) -> bool {
     begins(chart, &now.items, rest, introduced)
 }
 
+/// "… contains 'overdue' or 'reminder' should be forwarded": one more value of what is tested.
+fn alternates(chart: &Chart, now: &Segment, item: &Item, rest: &[usize]) -> bool {
+    let quote =
+        |at: Option<&usize>| at.is_some_and(|at| chart.item(*at).shape() == Some(Kind::Quote));
+    let tests = [Intro::Relative, Intro::If, Intro::Unless, Intro::When];
+    let told = now.intro.is_some_and(|i| tests.contains(&i));
+    told && item.is("or") && quote(now.items.last()) && quote(rest.first())
+}
+
 /// "'Orders', a Google Sheet, …": what a name is, behind a comma.
 fn apposes(chart: &Chart, now: &Segment, rest: &[usize]) -> bool {
     let [article, kind, ..] = rest else {
@@ -557,6 +567,10 @@ fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool 
         return word && verb_final(chart, now, rest);
     }
     let before = now.last().and_then(|i| chart.items.get(*i));
+    let quotes = rest
+        .iter()
+        .take(4)
+        .any(|i| chart.item(*i).shape() == Some(Kind::Quote));
     let noun = before.is_some_and(|b| {
         let figure = b.shape() == Some(Kind::Number) && item.text != "that";
         b.noun().is_some()
@@ -564,6 +578,8 @@ fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool 
             || b.service().is_some()
             || figure
             || b.shape() == Some(Kind::Mark)
+            // "when an email arrives whose subject contains 'offer'".
+            || item.text == "whose" && b.verb().is_some_and(|v| v.calls("HAPPEN")) && quotes
     });
     let soon = rest
         .iter()

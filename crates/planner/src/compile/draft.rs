@@ -83,6 +83,8 @@ pub(super) struct Draft<'a> {
     pub gaps: RefCell<Vec<String>>,
     /// Nodes by the part of the request that each step is of.
     pub made: Vec<super::Made>,
+    /// The nodes of the steps whose failure the plan speaks of.
+    pub failing: Vec<String>,
     /// Plan step → the origin that its output is.
     pub by_step: HashMap<String, usize>,
     space: Uuid,
@@ -100,6 +102,7 @@ impl<'a> Draft<'a> {
             origins: Vec::new(),
             gaps: RefCell::default(),
             made: Vec::new(),
+            failing: Vec::new(),
             by_step: HashMap::new(),
             space: Uuid::new_v5(&Uuid::NAMESPACE_OID, name.as_bytes()),
             counter: 0,

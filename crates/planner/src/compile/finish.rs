@@ -8,7 +8,7 @@ use super::facts::prune;
 use agentctl_n8n::catalog::NodeKind;
 
 /// Nodes that reach outside and can fail there.
-fn reaches_out(node_type: &str) -> bool {
+pub(crate) fn reaches_out(node_type: &str) -> bool {
     let inside = [
         "if",
         "switch",
@@ -119,6 +119,12 @@ impl Draft<'_> {
                 outputs <= 1
             })
             .collect();
+        let meant: Vec<String> = nodes
+            .iter()
+            .filter(|name| self.failing.contains(name))
+            .cloned()
+            .collect();
+        let nodes = if meant.is_empty() { nodes } else { meant };
         if nodes.is_empty() {
             return;
         }

@@ -65,6 +65,7 @@ use agentctl_n8n::catalog::Catalog;
 
 pub(crate) use choose::is_called;
 use draft::Draft;
+pub(crate) use finish::reaches_out;
 pub(crate) use ids::bare_names;
 #[cfg(test)]
 pub(crate) use instant::INSTANTS;

@@ -10,14 +10,16 @@ impl Draft<'_> {
         for step in steps {
             let before = self.workflow.nodes.len();
             at = self.step(step, at);
-            if self.plan.lenient.contains(&step.id) {
-                let made: Vec<String> = self
-                    .workflow
-                    .nodes
-                    .iter()
-                    .skip(before)
-                    .map(|n| n.name().to_owned())
-                    .collect();
+            let (lenient, failing) = (&self.plan.lenient, &self.plan.failing);
+            if !lenient.contains(&step.id) && !failing.contains(&step.id) {
+                continue;
+            }
+            let made = self.workflow.nodes.iter().skip(before);
+            let made: Vec<String> = made.map(|n| n.name().to_owned()).collect();
+            if failing.contains(&step.id) {
+                self.failing.extend(made.clone());
+            }
+            if lenient.contains(&step.id) {
                 for name in made {
                     self.set(&name, "onError", serde_json::json!("continueRegularOutput"));
                 }

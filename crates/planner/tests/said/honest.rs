@@ -251,3 +251,42 @@ fn no_table_is_emptied() {
         );
     }
 }
+
+/// What a step was to be done on, or with, and is not.
+#[test]
+fn what_stands_at_another_place_is_told() {
+    let cases = [
+        // A lookup that looks for nothing.
+        (
+            "When a form with email and name is submitted, look up the email in the Google Sheet Members. If it is there, post the name to Slack #door.",
+            "look up the email",
+        ),
+        // What a message is to say, and what is no attempt of a step.
+        (
+            "When a payment fails in Stripe, send a confirmation to the customer by email that we are going to try again.",
+            "we are going to try again",
+        ),
+        // A restriction in the words of a command.
+        (
+            "À chaque nouvelle réponse Typeform, ajouter un commentaire à la carte Trello existante qui a le même e-mail dans son titre.",
+            "qui a le même e-mail",
+        ),
+        // A service of another one's event.
+        (
+            "Cuando entre un ticket en Zendesk se busque al cliente en Salesforce por correo, después avisar en Slack #soporte con el enlace del ticket.",
+            "Salesforce",
+        ),
+        // A file that is sent as its name.
+        (
+            "Whenever a file shows up in the Dropbox folder /scans, download it and send it to https://ocr.example.com/read, then post the answer to Slack #ops.",
+            "send it to https://ocr.example.com/read",
+        ),
+    ];
+    for (request, said) in cases {
+        let missing = account(request).missing;
+        assert!(
+            missing.iter().any(|m| m.contains(said)),
+            "{request}: {missing:?}"
+        );
+    }
+}

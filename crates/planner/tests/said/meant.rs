@@ -363,3 +363,107 @@ fn the_answers_to_a_vague_request_make_one_post_of_each_new_entry() {
     ];
     assert_eq!(chain(&workflow), wanted);
 }
+
+/// The node of a type, whole.
+fn node<'a>(workflow: &'a Value, kind: &str) -> &'a Value {
+    let of = |n: &&Value| said(n, "type").ends_with(&format!(".{kind}"));
+    nodes(workflow).iter().find(of).unwrap_or(&Value::Null)
+}
+
+#[test]
+fn the_step_that_may_fail_is_the_one_that_is_spoken_of() {
+    let workflow = built(
+        "Every day at 7 read the rows of the Postgres table orders and call https://api.example.com/status for each one. If a call fails, tell Slack #ops.",
+    );
+    assert_eq!(
+        said(node(&workflow, "httpRequest"), "onError"),
+        "continueErrorOutput"
+    );
+    assert_eq!(said(node(&workflow, "postgres"), "onError"), "");
+    let any = built(
+        "Every day at 7 read the rows of the Postgres table orders and call https://api.example.com/status for each one. If anything fails, tell Slack #ops.",
+    );
+    assert_eq!(
+        said(node(&any, "postgres"), "onError"),
+        "continueErrorOutput"
+    );
+}
+
+#[test]
+fn a_form_has_its_choices_and_asks_for_what_must_be_filled_in() {
+    let workflow = built(
+        "When someone fills in our contact form (name, email, topic [sales, support, other], message - email is required), post it to Slack #sales.",
+    );
+    let fields = node(&workflow, "formTrigger")
+        .pointer("/parameters/formFields/values")
+        .and_then(Value::as_array)
+        .unwrap();
+    let told: Vec<(&str, &str, bool)> = fields
+        .iter()
+        .map(|f| {
+            let required = f.get("requiredField") == Some(&Value::Bool(true));
+            (said(f, "fieldLabel"), said(f, "fieldType"), required)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("Name", "text", false),
+            ("Email", "email", true),
+            ("Topic", "dropdown", false),
+            ("Message", "textarea", false)
+        ]
+    );
+    let choices = fields[2].to_string();
+    assert!(
+        ["sales", "support", "other"]
+            .iter()
+            .all(|c| choices.contains(c)),
+        "{choices}"
+    );
+}
+
+#[test]
+fn the_word_for_columns_is_no_part_of_a_column() {
+    let workflow = built(
+        "When a webhook receives an order, insert it into the MySQL table leads, columns name, email and total.",
+    );
+    let written = text(&workflow, "mySql");
+    assert!(
+        !written.contains("columns name") && !written.contains("columns_name"),
+        "{written}"
+    );
+    assert!(written.contains(r#""column":"name""#), "{written}");
+}
+
+#[test]
+fn what_contains_one_of_several_is_tested_for_each() {
+    let workflow = built(
+        "When a new email in Gmail arrives whose subject contains 'overdue' or 'reminder', post it to Slack #finance.",
+    );
+    let tests = text(&workflow, "filter") + &text(&workflow, "if");
+    assert!(
+        tests.contains("overdue") && tests.contains("reminder"),
+        "{tests}"
+    );
+    assert!(tests.contains(r#""combinator":"or""#), "{tests}");
+}
+
+#[test]
+fn the_last_day_of_a_month_is_looked_for() {
+    let workflow = built(
+        "On the last day of each month at 20:00 read the Google Sheet Hours and post the rows as one message to Slack #payroll.",
+    );
+    assert!(
+        text(&workflow, "filter").contains("endOf('month')"),
+        "{workflow}"
+    );
+}
+
+#[test]
+fn a_confirmation_that_is_sent_waits_for_nobody() {
+    let workflow = built(
+        "Dès qu'une réservation arrive par le webhook /resa (nom, email), envoie un mail de confirmation au client et préviens Slack #direction.",
+    );
+    assert!(!workflow.to_string().contains("sendAndWait"), "{workflow}");
+}

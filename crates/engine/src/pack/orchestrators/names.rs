@@ -64,17 +64,17 @@ fn rules(node: &Node) -> Vec<&Node> {
 
 /// The input, each value a text, and no result yet: what an expression says of it has the type that it always has.
 fn sample(team: &Orchestrators, agents: &[String]) -> Map<String, Value> {
-    let of = |names: &[String], value: Value| -> Value {
+    let of = |names: &[String], value: Value| -> Map<String, Value> {
         let all = names.iter().map(|name| (name.clone(), value.clone()));
-        Value::Object(all.collect())
+        all.collect()
     };
     let mut state = Map::new();
-    state.insert(RESULTS.to_owned(), of(agents, json!({})));
+    state.insert(RESULTS.to_owned(), of(agents, json!({})).into());
     state.insert(AWAY.to_owned(), json!({}));
     let mut input = of(&team.input, json!(""));
-    input[ASKED] = json!([]);
+    input.insert(ASKED.to_owned(), json!([]));
     Map::from_iter([
-        ("input".to_owned(), input),
+        ("input".to_owned(), input.into()),
         ("state".to_owned(), state.into()),
     ])
 }

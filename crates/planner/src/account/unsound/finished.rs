@@ -1,11 +1,13 @@
 //! A finished workflow beside the request that it was made of: its nodes, what stands before and behind each, and the part of the
 //! request that each was made of.
 
+use super::super::evidence::Evidence;
 use super::frames;
 use crate::chart::{Chart, chart};
 use crate::clause::{Clause, Intro, clauses};
-use crate::compile::Compiled;
+use crate::compile::{Compiled, reaches_out};
 use crate::time::spans;
+use agentctl_n8n::catalog::{Catalog, NodeKind};
 use agentctl_n8n::{Node, short_type};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
@@ -26,7 +28,7 @@ const HANDS_ON: &[&str] = &[
 /// Nodes that start a workflow and bring no record.
 const BRINGS_NOTHING: &[&str] = &["scheduleTrigger", "manualTrigger"];
 
-pub(super) struct Finished<'a> {
+pub(in crate::account) struct Finished<'a> {
     built: &'a Compiled,
     request: &'a str,
     pub language: &'a str,
@@ -35,7 +37,7 @@ pub(super) struct Finished<'a> {
 }
 
 /// A part of the request, read alone.
-pub(super) struct Part {
+pub(in crate::account) struct Part {
     pub chart: Chart,
     pub clauses: Vec<Clause>,
 }
@@ -78,6 +80,109 @@ impl<'a> Finished<'a> {
             }
             None => None,
         }
+    }
+
+    /// The words of a clause of the whole request.
+    pub fn words_of(&self, clause: &Clause) -> &'a str {
+        clause.said(self.request, &self.whole().chart)
+    }
+
+    /// The nodes that were made of a clause of the whole request.
+    pub fn made_of(&self, clause: &Clause) -> Vec<&'a Node> {
+        let chart = &self.whole().chart;
+        let Some(last) = clause.to.checked_sub(1).filter(|l| *l >= clause.from) else {
+            return Vec::new();
+        };
+        let (from, to) = (chart.item(clause.from).from, chart.item(last).to);
+        let within = |said: &str| {
+            let at = self.request.find(said).filter(|_| !said.is_empty());
+            at.is_some_and(|at| at < to && from < at + said.len())
+        };
+        let made = self.built.made.iter().filter(|m| within(&m.said));
+        let nodes = made.flat_map(|m| &m.nodes);
+        let nodes = nodes.filter_map(|name| self.node(name));
+        nodes.filter(|n| !n.disabled()).collect()
+    }
+
+    /// What some of the nodes show of what they do.
+    pub fn evidence_of(&self, nodes: &[&Node]) -> Evidence {
+        let mut own = self.built.workflow.clone();
+        own.nodes
+            .retain(|n| nodes.iter().any(|o| o.name() == n.name()));
+        Evidence::of(&[&own], self.request, false)
+    }
+
+    /// The fields that a node reads by expressions of one field alone, with the node that gave each.
+    pub fn fields_read(&self, node: &'a Node) -> Vec<(&'a Node, String)> {
+        let mut found = Vec::new();
+        for expression in all_texts(node).into_iter().filter(|t| t.starts_with('=')) {
+            for (n, part) in expression.split("$('").enumerate() {
+                let (named, rest) = match n {
+                    0 => (None, part),
+                    _ => match part.split_once("')") {
+                        Some((name, rest)) => (self.node(name), rest),
+                        None => continue,
+                    },
+                };
+                if let Some(source) = named {
+                    let own = rest.split("$json").next().unwrap_or_default();
+                    let fields = super::hand::fields(own);
+                    found.extend(fields.into_iter().take(1).map(|f| (source, f)));
+                }
+                let of_item = rest
+                    .split_once("$json")
+                    .map(|(_, rest)| format!("$json{rest}"));
+                if let (Some(text), Some(source)) = (of_item, self.source(node)) {
+                    let fields = super::hand::fields(&text);
+                    found.extend(fields.into_iter().map(|f| (source, f)));
+                }
+            }
+        }
+        found
+    }
+
+    /// The links between nodes: from which one, by which output, to which one.
+    pub fn links(&self) -> impl Iterator<Item = (&'a Node, u32, &'a Node)> {
+        let edges = self.built.workflow.edges();
+        let main = edges.filter(|(_, kind, ..)| *kind == "main");
+        main.filter_map(|(from, _, output, link)| {
+            Some((self.node(from)?, output, self.node(&link.node)?))
+        })
+    }
+
+    /// The nodes that the items of some come to, they themselves left out, by the links that are followed.
+    pub fn reached<'n>(
+        &self,
+        from: impl IntoIterator<Item = &'n Node>,
+        follows: impl Fn(&Node, u32) -> bool,
+    ) -> Vec<&'a str> {
+        let mut open: Vec<String> = from.into_iter().map(|n| n.name().to_owned()).collect();
+        let mut seen: Vec<&str> = Vec::new();
+        while let Some(name) = open.pop() {
+            for (source, output, target) in self.links() {
+                let next = target.name();
+                if source.name() == name && follows(source, output) && !seen.contains(&next) {
+                    seen.push(next);
+                    open.push(next.to_owned());
+                }
+            }
+        }
+        seen
+    }
+
+    /// The nodes whose items come to one, on any way.
+    pub fn ancestors(&self, node: &'a Node) -> Vec<&'a Node> {
+        let mut open = vec![node];
+        let mut seen: Vec<&Node> = Vec::new();
+        while let Some(next) = open.pop() {
+            for before in self.before(next) {
+                if !seen.iter().any(|n| n.name() == before.name()) {
+                    seen.push(before);
+                    open.push(before);
+                }
+            }
+        }
+        seen
     }
 
     /// That part, read alone.
@@ -187,4 +292,25 @@ const TAKES_ITEMS_OUT: &[&str] = &["removeDuplicates", "itemLists"];
 pub(super) fn destroys(node: &Node) -> bool {
     let in_flow = TAKES_ITEMS_OUT.contains(&short_type(node.node_type()));
     !in_flow && frames::destroys(text(node, "operation"))
+}
+
+/// How the operations begin that read several records.
+pub(super) const READS: &[&str] = &[
+    "getall", "getmany", "search", "select", "read", "list", "find",
+];
+
+/// Whether a node only reads.
+pub(super) fn reads(node: &Node) -> bool {
+    let operation = text(node, "operation").to_lowercase();
+    let one = operation == "get" || operation == "download";
+    one || READS.iter().any(|word| operation.starts_with(word))
+        || short_type(node.node_type()) == "rssFeedRead"
+}
+
+/// Whether a node does something outside of the workflow: it starts nothing, and works with more than the items that come.
+pub(super) fn is_outside(node: &Node) -> bool {
+    let node_type = node.node_type();
+    let known = Catalog::embedded().lookup(node_type, node.type_version());
+    let acts = known.known().is_some_and(|k| k.kind == NodeKind::Action);
+    acts && !node_type.contains("langchain") && reaches_out(node_type)
 }

@@ -55,7 +55,7 @@ pub(super) fn is_not_used(finished: &Finished<'_>, node: &Node) -> bool {
 }
 
 /// The words behind `json.` and `json['` of an expression, up to the end of each path: the last name of each.
-fn fields(expression: &str) -> Vec<String> {
+pub(super) fn fields(expression: &str) -> Vec<String> {
     const ITEM: &str = "$json";
     let mut found = Vec::new();
     let items = expression.replace(".item.json", ITEM);

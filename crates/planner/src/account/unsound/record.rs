@@ -1,6 +1,6 @@
 //! What is done with records: made again and again, changed or deleted without saying which, written twice.
 
-use super::finished::{Finished, destroys, parameters, text, texts};
+use super::finished::{Finished, destroys, is_outside, parameters, text, texts};
 use super::frames;
 use crate::modify;
 use agentctl_n8n::catalog::{Catalog, Property, PropertyKind};
@@ -100,6 +100,35 @@ pub(super) fn matches_by_nothing(_: &Finished<'_>, node: &Node) -> bool {
             let written = !values.is_empty() && values.keys().all(|c| key(matching, c));
             matching.is_empty() || written
         })
+}
+
+/// Whether a node changes a row of its own service that was read before, and takes which one from what another service answered in
+/// between.
+pub(super) fn changes_by_an_answer(finished: &Finished<'_>, node: &Node) -> bool {
+    if !begins(&operation(node), CHANGES) {
+        return false;
+    }
+    let Some(source) = finished.source(node).filter(|s| is_outside(s)) else {
+        return false;
+    };
+    let own = |n: &Node| n.node_type() == node.node_type();
+    let read = |n: &&Node| own(n) && super::finished::reads(n);
+    let between = !own(source) && finished.ancestors(node).iter().any(read);
+    let maps = parameters(node)
+        .get("columns")
+        .and_then(|c| c.get("mappingMode")?.as_str());
+    let keyed = columns(node).is_some_and(|(matching, values)| {
+        let of = |m: &Value| values.get(m.as_str()?)?.as_str();
+        let mut keys = matching.iter().filter_map(of);
+        keys.any(|value| value.starts_with("={{ $json"))
+    });
+    let id = |(name, value): (&String, &Value)| {
+        let value = value.as_str().or_else(|| value.get("value")?.as_str());
+        let id = name.to_lowercase();
+        (id == "id" || id.ends_with("id"))
+            && value.is_some_and(|v| v.starts_with("={{ $json.id }}"))
+    };
+    between && (maps == Some("autoMapInputData") || keyed || parameters(node).iter().any(id))
 }
 
 /// Whether two nodes write to the same table.

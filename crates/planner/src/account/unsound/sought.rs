@@ -1,16 +1,12 @@
 //! What is looked for and what is waited for: a look that says by what, an event that is the one that was said.
 
-use super::finished::{Finished, Part, all_texts, parameters, text};
+use super::finished::{Finished, Part, READS, all_texts, parameters, text};
 use crate::compile::words::plain;
 use crate::lex::{Class, Lexicon};
 use agentctl_n8n::catalog::{Catalog, PropertyKind};
 use agentctl_n8n::{Node, short_type};
 use serde_json::Value;
 
-/// How the operations begin that read several records.
-const READS: &[&str] = &[
-    "getall", "getmany", "search", "select", "read", "list", "find",
-];
 /// Parameters of triggers that say what they fire on.
 const EVENTS: &[&str] = &["event", "events", "triggerOn", "topic"];
 
@@ -21,7 +17,13 @@ fn looks_up(part: &Part) -> bool {
             let one = p.noun(&part.chart).is_some_and(|n| n.form == "one");
             p.prep == "by" && p.numbers.is_empty() && one
         };
-        clause.calls("SEARCH") && clause.phrases().any(key)
+        // "look up the email in the sheet": what is looked for.
+        let sought = |p: &crate::clause::Phrase| {
+            let one = p.noun(&part.chart).is_some_and(|n| n.form == "one");
+            let key = matches!(p.kind(&part.chart), "field") || p.concept(&part.chart) == "email";
+            one && key && p.prep.is_empty() && p.quantity.is_none()
+        };
+        clause.calls("SEARCH") && (clause.phrases().any(key) || clause.after.iter().any(sought))
     };
     let exists = |item: &crate::chart::Item| item.verb().is_some_and(|v| v.calls("EXIST"));
     part.clauses.iter().any(by) || part.chart.items.iter().any(exists)

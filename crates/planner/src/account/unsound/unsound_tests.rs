@@ -240,6 +240,7 @@ fn an_amount_is_neither_true_nor_false() {
         [
             ("webhook", json!({"path": "a"}), ""),
             ("filter", parameters, "only unpaid ones"),
+            ("noOp", json!({}), ""),
         ]
     };
     assert_eq!(found(&test("amount")), ["only unpaid ones"]);
