@@ -9,7 +9,7 @@ const FLOW: &str = "name: maker\nsteps:\n  - {id: made, when: \"!has(input.place
     args: {format: \"'html'\", name: \"'../../page'\", content: input.text}}\n  \
     - {id: told, say: {text: \"'Here it is.'\", attachment: \"has(input.place) ? input.place : steps.made.output.file\"}}\n";
 const POLICY: &str = "roles: {program: [make_page]}\nrules: []\n";
-const TOOL: &str = "tool_id: make_page\nname: Make a page\ndescription: Makes a page.\ncategory: documents\nkeywords: [page]\nparameters:\n  \
+const TOOL: &str = "tool_id: make_page\nname: Make a page\ndescription: Makes a page.\ncategory: domain-specific\nkeywords: [page]\nparameters:\n  \
     format: {type: string, required: true, description: Its format}\n  name: {type: string, required: true, description: Its name}\n  \
     content: {type: string, required: true, description: What stands in it}\nbind: {run: run.id}\nkind: builtin\neffect: changes\n\
     builtin: {function: make_file}\nmock: mock.json\n";

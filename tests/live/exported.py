@@ -299,7 +299,7 @@ CALLED = {
 TOOL = """tool_id: count_tickets
 name: Count tickets
 description: Counts the tickets of a project. Use it when the user asks how many there are.
-category: tickets
+category: domain-specific
 keywords: [count]
 parameters:
   project: {type: string, required: true, description: The project's key}

@@ -87,7 +87,7 @@ TAKES = {
 TOOL = """tool_id: take_request
 name: Hand over
 description: Hands a request over to the team that takes it.
-category: requests
+category: domain-specific
 keywords: [submit]
 parameters:
   team_id: {type: string, required: true, description: Who takes it}

@@ -101,6 +101,10 @@ impl Corpus {
             true => "near",
             false => "otherwise",
         };
+        let why = match others.otherwise.is_empty() && !others.same.is_empty() {
+            true => "it names no source; documents here that say the same are quoted",
+            false => "no document here says it; what comes nearest is quoted",
+        };
         let quoted = [others.otherwise, others.same, others.near];
         let quoted = quoted.into_iter().find(|some| !some.is_empty())?;
         let mut sources = self.sources(&quoted, says);
@@ -108,7 +112,7 @@ impl Corpus {
         Some(Checked {
             verdict: Verdict::Unverified,
             sources,
-            why: "no document here says it; what comes nearest is quoted".to_owned(),
+            why: why.to_owned(),
         })
     }
 

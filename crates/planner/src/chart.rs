@@ -370,7 +370,9 @@ fn exclaimed(mut tokens: Vec<Token>, text: &str, lexicon: &Lexicon) -> Vec<Token
         };
         let plain = |t: &Token| matches!(t.kind, Kind::Word | Kind::Number | Kind::Id | Kind::Mark);
         let said = crate::cut::from(before, first);
-        let Some((from, to)) = said.first().map(|t| (t.from, mark.to)) else {
+        // "post it! in Slack" says it of something else.
+        let named = said.first().filter(|t| t.capital);
+        let Some((from, to)) = named.map(|t| (t.from, mark.to)) else {
             continue;
         };
         if !said.iter().all(plain) {

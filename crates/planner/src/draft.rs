@@ -40,7 +40,9 @@ pub fn of_request(request: &str, answers: IndexMap<String, String>, catalog: &Ca
         open.refusal.is_none() && !does_nothing(&reading.plan) && !gate::too_little(&account);
     let mut notes = reading.notes;
     let new = |note: &String| !notes.contains(note);
-    let assumed = account::assumptions(request, &reading.plan.language, &built);
+    // What was answered is said, too.
+    let asked = read::with_answers(request, &known.answers);
+    let assumed = account::assumptions(&asked, &reading.plan.language, &built);
     let more = built.notes.iter().cloned().chain(assumed);
     let more: Vec<String> = more.filter(new).collect();
     notes.extend(more);

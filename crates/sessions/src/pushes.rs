@@ -14,7 +14,9 @@ const OLD: &str = "DELETE FROM agentctl_pushes WHERE at < $1 AND (ended = 1 OR r
 const PUT: &str = "INSERT INTO agentctl_pushes (id, run, request, name, target, told, tries, ended, at, mark) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO UPDATE SET run = $2, request = $3, name = $4, target = $5, \
      told = $6, tries = $7, ended = $8, at = $9, mark = $10";
-const TOLD: &str = "UPDATE agentctl_pushes SET told = $2, tries = $3, ended = $4, at = $5, mark = $6 WHERE id = $1 RETURNING id";
+/// Where it goes to is the fence: each time it is sealed it is another text, and who tells by an older one writes nothing any more.
+const TOLD: &str = "UPDATE agentctl_pushes SET told = $2, tries = $3, ended = $4, at = $5, mark = $6 \
+     WHERE id = $1 AND target = $7 RETURNING id";
 const OF_RUN: &str = "SELECT id, run, request, name, target, told, tries, ended, at, mark FROM agentctl_pushes WHERE run = $1 \
      ORDER BY name, id";
 const OF_REQUEST: &str = "SELECT id, run, request, name, target, told, tries, ended, at, mark FROM agentctl_pushes \
@@ -50,7 +52,7 @@ pub trait Pushes: Send + Sync {
     /// Keeps a receiver, over what is kept under its id.
     fn put_push<'a>(&'a self, push: &'a Push) -> BoxFuture<'a, Result<(), SessionError>>;
 
-    /// Notes how far it was told. False: it is not kept any more.
+    /// Notes how far it was told. False: it is not kept any more, or something else is to be told in its place.
     fn told_push<'a>(&'a self, push: &'a Push) -> BoxFuture<'a, Result<bool, SessionError>>;
 
     /// The receivers of a run that this user's agentctl kept, by name.
@@ -96,7 +98,8 @@ where
             .bind(push.tries)
             .bind(i64::from(push.ended))
             .bind(push.at)
-            .bind(self.marks.push(push));
+            .bind(self.marks.push(push))
+            .bind(push.target.clone());
         let kept = query.fetch_optional(&mut *tx).await;
         let kept = kept.map_err(|e| self.unreachable(e))?.is_some();
         self.commit(tx).await?;

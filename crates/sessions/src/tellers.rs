@@ -14,7 +14,8 @@ const TAKE: &str = "INSERT INTO agentctl_tellers AS t (push, teller, until) VALU
      ON CONFLICT (push) DO UPDATE SET teller = $2, until = clock_timestamp() + make_interval(secs => $3) \
      WHERE $4 OR t.teller = $2 OR t.until < clock_timestamp() RETURNING true";
 const LEAVE: &str = "DELETE FROM agentctl_tellers WHERE push = $1 AND teller = $2";
-const LEAVE_ALL: &str = "DELETE FROM agentctl_tellers WHERE teller = $1";
+/// With what was left by those that died.
+const LEAVE_ALL: &str = "DELETE FROM agentctl_tellers WHERE teller = $1 OR until < clock_timestamp() - interval '1 day'";
 const ELSEWHERE: &str =
     "SELECT push FROM agentctl_tellers WHERE teller <> $1 AND until >= clock_timestamp()";
 

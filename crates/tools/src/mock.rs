@@ -106,8 +106,11 @@ fn has_word(text: &str, query: &str) -> bool {
     let query = query.to_lowercase();
     let mut words = query
         .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().count() >= SHORT);
-    words.any(|word| text.contains(&word.chars().take(STEM).collect::<String>()))
+        .filter(|word| word.chars().count() >= SHORT)
+        .peekable();
+    // What holds no word to look for finds all, as no query does.
+    words.peek().is_none()
+        || words.any(|word| text.contains(&word.chars().take(STEM).collect::<String>()))
 }
 
 fn marked(answer: Value) -> Outcome {

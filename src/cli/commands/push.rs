@@ -247,7 +247,7 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
         false => {
             let facts = catalog_file::of_n8n(root, backend.place(), out)?;
             facts.warn(out);
-            known_there(&plan.after, facts.catalog, args, out)?;
+            known_there(&plan.after, before, &facts, args, out)?;
             facts.catalog
         }
     };
@@ -304,10 +304,18 @@ const OWN_PACKAGES: [&str; 2] = ["n8n-nodes-base.", "@n8n/n8n-nodes-langchain."]
 /// Whether the n8n has each node in its version: one that it lacks is shown there as unknown and does not run.
 fn known_there(
     after: &Workflow,
-    catalog: &Catalog,
+    before: Option<&Workflow>,
+    facts: &catalog_file::NodeFacts,
     args: &PushArgs,
     out: &Output,
 ) -> Result<(), CliError> {
+    // What stands there in that version already, it has.
+    let is_there = |node: &Node| {
+        let mut nodes = before.into_iter().flat_map(|there| &there.nodes);
+        nodes.any(|old| {
+            old.node_type() == node.node_type() && old.type_version() == node.type_version()
+        })
+    };
     // Of other packages nobody knows which of them it has.
     let is_own = |node: &Node| {
         OWN_PACKAGES
@@ -319,12 +327,15 @@ fn known_there(
             .node
             .as_deref()
             .and_then(|name| after.node_by_name(name));
+        let Some(node) = node.filter(|node| !is_there(node)) else {
+            return false;
+        };
         match found.code.as_str() {
-            "n8n/unknown-type" => node.is_some_and(is_own),
+            "n8n/unknown-type" => is_own(node),
             code => code == "n8n/unknown-version",
         }
     };
-    let lines: Vec<String> = validate(after, catalog)
+    let lines: Vec<String> = validate(after, facts.catalog)
         .into_iter()
         .filter(|found| found.severity == Severity::Error && lacks(found))
         .map(|found| {
@@ -335,11 +346,13 @@ fn known_there(
     if lines.is_empty() {
         return Ok(());
     }
-    if args.allows("versions") || args.dry_run {
+    // Facts of another release are no proof that it lacks a newer version.
+    let is_sure = facts.unsure.is_none();
+    if args.allows("versions") || args.dry_run || !is_sure {
         for line in &lines {
             out.note(&format!("warning: {line}"));
         }
-        if !args.allows("versions") {
+        if is_sure && !args.allows("versions") {
             out.note("a push is refused without --allow versions");
         }
         return Ok(());

@@ -48,9 +48,12 @@ impl Sentence {
         if self.has_any(&["permit", "wished"], part) {
             return of_any_verb(part, evidence, true);
         }
-        // Spoken of as settled, while no change succeeded and one did not.
-        let mut changes = evidence.iter().filter(|call| call.changes).peekable();
-        if self.has("stands", part) && changes.peek().is_some() && !changes.any(Evidence::is_ok) {
+        // Spoken of as settled, while no change succeeded and one did not; but what was not taken away or moved stands.
+        let away = ["delete", "move", "update"];
+        let away: Vec<&Class> = away.iter().flat_map(|name| self.class(name)).collect();
+        let changes = || evidence.iter().filter(|call| call.changes);
+        let undone = changes().any(|call| !call.does_any(&away, part));
+        if self.has("stands", part) && undone && !changes().any(Evidence::is_ok) {
             return Label::ContradictsFailure;
         }
         let again = self.has("again", part);
@@ -62,7 +65,8 @@ impl Sentence {
         if !own && self.has_any(&["failure", "general"], part) {
             return Label::Fine;
         }
-        if !own && self.has("informed", part) {
+        let is_told = read && self.has("reported", &self.text);
+        if !own && !is_told && self.has("informed", part) {
             return self.is_sent(part, evidence);
         }
         let changing = evidence.iter().any(|call| call.changes);

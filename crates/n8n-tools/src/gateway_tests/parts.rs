@@ -209,16 +209,21 @@ async fn values_change_where_the_message_says_and_in_what_is_new() {
 
 #[tokio::test]
 async fn a_name_within_a_longer_quoted_text_is_a_value() {
-    let mut b = said("Set its text to 'Every hour – please look'");
+    let mut b = said("Set its text to 'Every hour – please look at this'");
     write(&b, alerts());
     b.ok("setter", "get_workflow", json!({"workflow_id": "alerts"}))
         .await;
-    let text = json!({"text": "Every hour – please look"});
+    let text = json!({"text": "Every hour – please look at this"});
     let set =
         json!({"workflow_id": "alerts", "nodes": [{"node": "Tell sales", "parameters": text}]});
     b.ok("setter", "update_node_parameters", set).await;
     // The name by itself is a name, quoted or not.
-    for named in ["Set the text of 'Every hour' to x", "Set x in Every hour"] {
+    for named in [
+        "Set the text of 'Every hour' to x",
+        "Set x in Every hour",
+        "Set the text of \"Every hour,\" to x",
+        "Set the text of 'the Every hour node' to x",
+    ] {
         let mut b = said(named);
         write(&b, alerts());
         let set = json!({"workflow_id": "alerts", "nodes": [{"node": "Tell sales", "parameters": {"text": "x"}}]});

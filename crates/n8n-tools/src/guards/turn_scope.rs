@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 
 /// Shorter words say nothing about a node.
 const SHORTEST: usize = 4;
+/// So many words beside a node's name are about the node: "the Tell sales node".
+const BESIDE: usize = 2;
 
 /// May these nodes, by id, get other values? `is_new`: the node was not there when the run began.
 pub fn turn_scope(
@@ -62,9 +64,15 @@ fn stands_alone(name: &str, said: &Facts) -> bool {
     if !held(said) {
         return false;
     }
+    let own = words(name);
+    // Marks around a name make no value of it, nor does a word or two beside it: the guard is kept where it is in doubt.
+    let is_longer = |part: &&str| {
+        let said = words(part);
+        part.chars().count() > name.chars().count() && said.len() > own.len() + BESIDE
+    };
     let mut bare = Facts::default();
     for text in said.said() {
-        let longer = quoted(text).filter(|part| part.chars().count() > name.chars().count());
+        let longer = quoted(text).filter(is_longer);
         let cut = longer.fold(text.to_owned(), |text, part| text.replace(part, " "));
         bare.add_words(&cut);
     }

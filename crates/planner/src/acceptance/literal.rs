@@ -43,7 +43,12 @@ impl Literal {
         let around = around.map(Option::unwrap_or_default).join(" ");
         let other = rx(&format!(r"(?i)\b{status}\s*:?\s*[1-5]\d\d\b|\S*/\S*"));
         let around = other.replace_all(&around, " ");
-        let spoken = |key: &String| rx(&format!(r"(?i)\b{key}")).is_match(&around);
+        let around = around.to_lowercase();
+        let spoken = |key: &String| {
+            let key = key.to_lowercase();
+            let mut words = around.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            words.any(|word| word.starts_with(&key))
+        };
         keys.iter().any(spoken)
     }
 }

@@ -243,8 +243,10 @@ impl Reading<'_> {
             let (Some(first), Some(last)) = (part.first(), part.last()) else {
                 continue;
             };
-            // "email is required" says more of a field.
-            if part.iter().any(|i| i.is("aux")) {
+            // "email is required", "message - optional" say more of a field.
+            let of = |class: &str| super::content::says(class, &first.text);
+            let alone = part.len() == 1 && (of("required") || of("optional"));
+            if alone || part.iter().any(|i| i.is("aux")) {
                 continue;
             }
             if acts || part.len() > LONGEST {
@@ -297,8 +299,7 @@ impl Reading<'_> {
         if all { parts } else { Vec::new() }
     }
 
-    /// "email is required", "everything but the phone is optional": where the request says which fields must be filled in, the
-    /// others need not be.
+    /// "email is required", "phone (optional)": where the request says which fields must be filled in, the others need not be.
     fn demanded(&self, fields: &mut [FormField]) {
         let says = |class: &str, item: &Item| super::content::says(class, &item.text);
         let of_field = |field: &FormField, item: &Item| {
@@ -313,7 +314,10 @@ impl Reading<'_> {
             let count = before.iter().rev().take_while(|i| !ends(i)).count();
             // "name (required)": what stands before the bracket.
             let open = before.len() - count;
-            let bracket = count == 0 && open > 0 && depth_of(self.chart.item(open - 1)) > 0;
+            let mark = self.chart.item(open.saturating_sub(1));
+            // A dash opens what is said of the field before, as a bracket does.
+            let opens = depth_of(mark) > 0 || matches!(mark.text.as_str(), "-" | "\u{2013}");
+            let bracket = count == 0 && open > 0 && opens;
             let outer = crate::cut::before(before, open.saturating_sub(usize::from(bracket)));
             let more = outer
                 .iter()
@@ -324,9 +328,27 @@ impl Reading<'_> {
         };
         let mut demanded: Vec<String> = Vec::new();
         let mut spared: Vec<String> = Vec::new();
+        // "an optional phone number"
+        for field in fields.iter_mut() {
+            let Some((first, rest)) = field.label.split_once(' ') else {
+                continue;
+            };
+            let of = |class: &str| super::content::says(class, &first.to_lowercase());
+            let (must, may) = (of("required"), of("optional"));
+            if must || may {
+                field.label = capital(rest);
+                let list = if must { &mut demanded } else { &mut spared };
+                list.push(field.label.clone());
+            }
+        }
         for (at, item) in self.chart.items.iter().enumerate() {
             let (must, may) = (says("required", item), says("optional", item));
             if !must && !may {
+                continue;
+            }
+            // "optional phone" is in the label; "required by our CRM" is of something else.
+            let next = self.chart.item(at + 1);
+            if !(next.stops() || next.is("and") || next.is("or")) {
                 continue;
             }
             let words = crate::cut::between(&self.chart.items, near(at).start, at);
@@ -334,7 +356,9 @@ impl Reading<'_> {
                 .iter()
                 .filter(|f| words.iter().any(|i| of_field(f, i)));
             let named: Vec<String> = named.map(|f| f.label.clone()).collect();
-            match must {
+            // "is not required"
+            let denied = words.iter().any(|i| i.is("neg"));
+            match must != denied {
                 true => demanded.extend(named),
                 false => spared.extend(named),
             }

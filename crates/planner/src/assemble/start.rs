@@ -996,9 +996,17 @@ impl Reading<'_> {
         };
         let kept = phrase.modifiers.iter().filter(|at| !column(at)).copied();
         let kept: Vec<usize> = kept.collect();
-        self.words(&Phrase {
+        let said = self.words(&Phrase {
             modifiers: kept,
             ..phrase.clone()
-        })
+        });
+        // "les colonnes nom": where the word for columns is the head, what is behind it is the name.
+        let mut all = phrase.modifiers.iter().chain(&phrase.head);
+        let lead = all.find(|at| column(at));
+        let rest = lead.and_then(|at| said.strip_prefix(self.chart.item(*at).text.as_str()));
+        match rest.map(str::trim) {
+            Some(rest) if !rest.is_empty() => rest.to_owned(),
+            _ => said,
+        }
     }
 }

@@ -63,8 +63,14 @@ pub(super) fn twins(before: &Workflow, after: &Workflow) -> Vec<(String, String)
     let stood = |node: &&Node| before.node_by_name(node.name()).is_some();
     let came = after.nodes.iter().filter(|node| !stood(node));
     let twin = |node: &Node| {
+        // A second Merge does nothing twice.
         let same = |other: &&Node| {
-            other.node_type() == node.node_type() && other.parameters() == node.parameters()
+            let stays = after.node_by_name(other.name()).is_some();
+            let does = crate::compile::reaches_out(other.node_type());
+            stays
+                && does
+                && other.node_type() == node.node_type()
+                && other.parameters() == node.parameters()
         };
         let other = before.nodes.iter().find(same)?;
         Some((node.name().to_owned(), other.name().to_owned()))

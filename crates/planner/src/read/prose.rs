@@ -29,9 +29,17 @@ pub(crate) struct Prose {
 impl Prose {
     /// The sentences that ask, as a text of their own.
     pub fn request(&self, text: &str) -> String {
-        let asked = self.asked.iter().filter_map(|part| text.get(part.clone()));
-        let parts: Vec<&str> = asked.map(str::trim).collect();
-        parts.join(" ")
+        let mut out = String::new();
+        for part in self.asked.iter().filter_map(|part| text.get(part.clone())) {
+            let said = part.trim();
+            out.push_str(said);
+            // A line without a full stop stays a line.
+            out.push(match said.ends_with(['.', '!', '?', '\u{2026}']) {
+                true => ' ',
+                false => '\n',
+            });
+        }
+        out.trim_end().to_owned()
     }
 
     /// The same text with spaces for what was set aside: each word stands where it stood.
@@ -71,18 +79,20 @@ pub(crate) fn prose(text: &str, language: &str) -> Option<Prose> {
     if asking * RARE > sentences.len() || listed(text) * RARE > sentences.len() {
         return None;
     }
-    let belongs = |at: usize| {
-        let near = |at: Option<usize>| at.and_then(|at| asks.get(at)).copied() == Some(true);
-        let sentence = sentences.get(at);
-        let leads = sentence.is_some_and(|s| starts(s, &times)) && near(at.checked_add(1));
-        let follows = sentence.is_some_and(|s| goes_on(s)) && near(at.checked_sub(1));
-        asks.get(at) == Some(&true) || leads || follows
-    };
+    // "Sort them by price." names no place, and is a step where it stands behind one.
+    let ordered = |s: &Sentence<'_>| orders.iter().any(|from| s.at.contains(from));
+    let mut belong: Vec<bool> = Vec::with_capacity(sentences.len());
+    for (at, (sentence, asks_itself)) in sentences.iter().zip(&asks).enumerate() {
+        let leads = starts(sentence, &times) && asks.get(at + 1) == Some(&true);
+        let behind = belong.last() == Some(&true);
+        let follows = behind && (goes_on(sentence) || ordered(sentence));
+        belong.push(*asks_itself || leads || follows);
+    }
     let mut parted = Prose::default();
     let mut group: Vec<&Sentence<'_>> = Vec::new();
     let mut groups = Vec::new();
     for (at, sentence) in sentences.iter().enumerate() {
-        if belongs(at) {
+        if belong.get(at) == Some(&true) {
             parted.asked.push(sentence.at.clone());
             groups.push(std::mem::take(&mut group));
         } else {

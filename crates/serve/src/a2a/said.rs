@@ -64,7 +64,9 @@ pub async fn read(
     };
     let question = |(_, seen): &(Found, Seen)| seen.question.clone();
     let asked = to.as_ref().and_then(question);
-    let last = to.as_ref().map_or(0, |(_, seen)| seen.last);
+    // A message that goes on with a task that waits is a run of its own, told from its first record on.
+    let last = to.as_ref().filter(|_| goes_on.is_none());
+    let last = last.map_or(0, |(_, seen)| seen.last);
     // Text answers as in every conversation; data alone is the answer itself.
     let answers = match (to, asked, text.is_empty(), data.as_slice()) {
         (Some((found, _)), Some(question), true, [only]) => {

@@ -106,9 +106,20 @@ async fn carry(
         Claimed::Begun(run) => run,
         Claimed::New => None,
     };
+    // A process before this one, or another replica, keeps it already: how far it was told stands there.
+    let is_kept = match &begun {
+        Some(run) => {
+            let of_run = server.sessions.pushes_of(run).await;
+            let of_run = of_run.map_err(Problem::from)?;
+            of_run
+                .iter()
+                .any(|push| push.request.as_deref() == Some(once.id.as_str()))
+        }
+        None => false,
+    };
     // Kept before anything is done: whenever this process is killed, who is to be told is known.
     let kept = match (&tells, pushes::offered(server)) {
-        (Some(wanted), Ok(outbox)) => {
+        (Some(wanted), Ok(outbox)) if !is_kept => {
             Some(push::keep_for(server, outbox, &once.id, wanted, said.last).await?)
         }
         _ => None,

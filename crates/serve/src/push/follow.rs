@@ -36,6 +36,8 @@ enum Over {
     GivenUp,
     /// Another server tells it.
     Elsewhere,
+    /// Another server told it meanwhile, or something else is to be told: it is begun again from what stands there.
+    Anew,
     /// What it needs cannot be reached now: it is followed again later, from what was told last.
     Away(String),
 }
@@ -77,6 +79,7 @@ impl Follower {
                     said = why;
                 }
                 Err(Over::Away(_)) => {}
+                Err(Over::Anew) => continue,
                 Err(Over::Elsewhere) => return Left::Settled,
                 Err(Over::GivenUp) => break Left::GivenUp,
                 Ok(()) | Err(Over::Done) => break Left::Settled,
@@ -104,13 +107,20 @@ impl Follower {
             Ok(false) => return Err(Over::Elsewhere),
             Err(error) => return Err(self.broken(&error.into())),
         }
-        if self.taken.replace(now).is_none() {
-            let kept = store.pushes_of(&self.found.run).await;
-            let kept = kept.map_err(|error: SessionError| self.broken(&error.into()))?;
-            let kept = kept.into_iter().find(|push| push.id == self.push.id);
-            self.push = kept.filter(|push| !push.ended).ok_or(Over::Done)?;
+        let is_first = self.taken.replace(now).is_none();
+        let kept = store.pushes_of(&self.found.run).await;
+        let kept = kept.map_err(|error: SessionError| self.broken(&error.into()))?;
+        let kept = kept.into_iter().find(|push| push.id == self.push.id);
+        let kept = kept.filter(|push| !push.ended).ok_or(Over::Done)?;
+        let is_other = kept.told != self.push.told || kept.target != self.push.target;
+        if kept.target != self.push.target {
+            self.target = super::target(&self.outbox, &kept).ok_or(Over::GivenUp)?;
         }
-        Ok(())
+        self.push = kept;
+        match is_other && !is_first {
+            true => Err(Over::Anew),
+            false => Ok(()),
+        }
     }
 
     /// Tells what comes, from what was told last on.
@@ -189,15 +199,13 @@ impl Follower {
 
     async fn deliver(&mut self, body: String) -> Result<(), Over> {
         loop {
-            self.take(Duration::ZERO).await?;
             let sent = {
-                let _place = self
-                    .outbox
-                    .sending
-                    .acquire()
-                    .await
-                    .map_err(|_| Over::Done)?;
-                send::post(&self.outbox, &self.target, body.clone()).await
+                let outbox = Arc::clone(&self.outbox);
+                let place = outbox.sending.acquire().await;
+                let _place = place.map_err(|_| Over::Done)?;
+                // It may have waited for its place longer than the receiver is its own.
+                self.take(Duration::ZERO).await?;
+                send::post(&outbox, &self.target, body.clone()).await
             };
             let Err(why) = sent else {
                 self.push.tries = 0;

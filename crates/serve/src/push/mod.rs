@@ -207,6 +207,9 @@ pub async fn keep(
     // Whoever tells it still tells by what stood there before.
     let (id, by) = (&push.id, &outbox.name);
     server.sessions.take_push(id, by, HELD, Take::Over).await?;
+    if push.ended {
+        let _ = server.sessions.leave_push(Some(id), by).await;
+    }
     follow(server, push).await;
     Ok(())
 }
@@ -214,7 +217,10 @@ pub async fn keep(
 /// Tells a receiver nothing more.
 pub async fn forget(server: &Server, outbox: &Outbox, id: &str) -> Result<(), Problem> {
     outbox.stop(id);
-    Ok(server.sessions.forget_push(id).await?)
+    server.sessions.forget_push(id).await?;
+    // Left alone it is free when its time is over.
+    let _ = server.sessions.leave_push(Some(id), &outbox.name).await;
+    Ok(())
 }
 
 /// Where a kept receiver is; None: it was sealed with another key.

@@ -104,9 +104,9 @@ pub(super) fn check(args: &Map<String, Value>, documents: &Documents) -> Answere
                 }
             }
             // Somebody's own claim, which no document says: what they say instead.
-            None => match corpus
-                .held(text("text"))
-                .filter(|_| verdicts && names_none(claim))
+            None => match (verdicts && names_none(claim))
+                .then(|| corpus.held(text("text")))
+                .flatten()
             {
                 Some(held) => checked.push(verdict(text("id"), text("text"), &held)),
                 None => unfounded.push(Value::from(text("id"))),

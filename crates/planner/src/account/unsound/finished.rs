@@ -5,12 +5,14 @@ use super::super::evidence::Evidence;
 use super::frames;
 use crate::chart::{Chart, chart};
 use crate::clause::{Clause, Intro, clauses};
-use crate::compile::{Compiled, reaches_out};
+use crate::compile::{Compiled, Made, reaches_out};
 use crate::time::spans;
 use agentctl_n8n::catalog::{Catalog, NodeKind};
 use agentctl_n8n::{Node, short_type};
 use serde_json::{Map, Value};
 use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::ops::Range;
 
 /// Nodes that hand on the items as they are.
 const HANDS_ON: &[&str] = &[
@@ -34,6 +36,12 @@ pub(in crate::account) struct Finished<'a> {
     pub language: &'a str,
     /// The whole request, read when it is asked for.
     whole: OnceCell<Part>,
+    /// Of each clause, by its place, the nodes that were made of it, by their place in the workflow.
+    made: OnceCell<HashMap<(usize, usize), Vec<usize>>>,
+    /// The places of clauses that stand under a failure.
+    pub(super) failures: OnceCell<Vec<Range<usize>>>,
+    /// The names of the nodes that items come to where nothing fails.
+    pub(super) mainly: OnceCell<Vec<String>>,
 }
 
 /// A part of the request, read alone.
@@ -57,6 +65,9 @@ impl<'a> Finished<'a> {
             request,
             language,
             whole: OnceCell::new(),
+            made: OnceCell::new(),
+            failures: OnceCell::new(),
+            mainly: OnceCell::new(),
         }
     }
 
@@ -89,19 +100,46 @@ impl<'a> Finished<'a> {
 
     /// The nodes that were made of a clause of the whole request.
     pub fn made_of(&self, clause: &Clause) -> Vec<&'a Node> {
-        let chart = &self.whole().chart;
-        let Some(last) = clause.to.checked_sub(1).filter(|l| *l >= clause.from) else {
-            return Vec::new();
+        let all = self.made.get_or_init(|| self.made_by_clause());
+        let found = all.get(&(clause.from, clause.to)).into_iter().flatten();
+        let nodes = &self.built.workflow.nodes;
+        found.filter_map(|at| nodes.get(*at)).collect()
+    }
+
+    /// Where the same words stand several times, each step belongs to its own.
+    fn made_by_clause(&self) -> HashMap<(usize, usize), Vec<usize>> {
+        let whole = self.whole();
+        let mut last: HashMap<&str, Range<usize>> = HashMap::new();
+        let mut placed: Vec<(Range<usize>, &Made)> = Vec::new();
+        let by_name: HashMap<&str, usize> = {
+            let nodes = self.built.workflow.nodes.iter().enumerate();
+            let nodes = nodes.filter(|(_, node)| !node.disabled());
+            nodes.map(|(at, node)| (node.name(), at)).collect()
         };
-        let (from, to) = (chart.item(clause.from).from, chart.item(last).to);
-        let within = |said: &str| {
-            let at = self.request.find(said).filter(|_| !said.is_empty());
-            at.is_some_and(|at| at < to && from < at + said.len())
+        for made in self.built.made.iter().filter(|m| !m.said.is_empty()) {
+            let before = last.get(made.said.as_str()).cloned();
+            let from = before.as_ref().map_or(0, |at| at.end);
+            let rest = self.request.get(from..).unwrap_or_default();
+            let next = rest.find(&made.said).map(|at| from + at);
+            // The last place has all that is left.
+            let at = next.map(|at| at..at + made.said.len()).or(before);
+            let Some(at) = at else { continue };
+            last.insert(&made.said, at.clone());
+            placed.push((at, made));
+        }
+        let of = |clause: &Clause| -> Vec<usize> {
+            let end = clause.to.checked_sub(1).filter(|l| *l >= clause.from);
+            let Some(end) = end else { return Vec::new() };
+            let (from, to) = (whole.chart.item(clause.from).from, whole.chart.item(end).to);
+            let near = placed
+                .iter()
+                .filter(|(at, _)| at.start < to && from < at.end);
+            let nodes = near.flat_map(|(_, made)| &made.nodes);
+            let nodes = nodes.filter_map(|name| by_name.get(name.as_str()));
+            nodes.copied().collect()
         };
-        let made = self.built.made.iter().filter(|m| within(&m.said));
-        let nodes = made.flat_map(|m| &m.nodes);
-        let nodes = nodes.filter_map(|name| self.node(name));
-        nodes.filter(|n| !n.disabled()).collect()
+        let clauses = whole.clauses.iter();
+        clauses.map(|c| ((c.from, c.to), of(c))).collect()
     }
 
     /// What some of the nodes show of what they do.
@@ -158,10 +196,11 @@ impl<'a> Finished<'a> {
     ) -> Vec<&'a str> {
         let mut open: Vec<String> = from.into_iter().map(|n| n.name().to_owned()).collect();
         let mut seen: Vec<&str> = Vec::new();
+        let links: Vec<_> = self.links().collect();
         while let Some(name) = open.pop() {
-            for (source, output, target) in self.links() {
+            for (source, output, target) in &links {
                 let next = target.name();
-                if source.name() == name && follows(source, output) && !seen.contains(&next) {
+                if source.name() == name && follows(source, *output) && !seen.contains(&next) {
                     seen.push(next);
                     open.push(next.to_owned());
                 }

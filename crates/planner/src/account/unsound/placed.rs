@@ -69,10 +69,15 @@ pub(super) fn sends_nothing(finished: &Finished<'_>, node: &Node) -> bool {
     let Some(part) = finished.part(node) else {
         return false;
     };
+    // "call … with POST" says how, and not what.
+    let method = |p: &crate::clause::Phrase| {
+        let head = p.head(&part.chart).map(|item| item.text.to_uppercase());
+        head.is_some_and(|head| head == text(node, "method"))
+    };
     // "send it to https://…", "POST the order to …": what is sent stands before the address, or behind "with".
     let given = |p: &crate::clause::Phrase| {
         let names = p.head.is_some() || p.pronoun.is_some();
-        names && (p.prep.is_empty() || p.prep == "with") && p.names.is_empty()
+        names && (p.prep.is_empty() || p.prep == "with") && p.names.is_empty() && !method(p)
     };
     if !part.clauses.iter().any(|c| c.after.iter().any(given)) {
         return false;

@@ -299,6 +299,12 @@ fn a_call_sends_what_was_to_be_sent() {
         json!({"method": "POST", "url": url, "sendBody": true, "specifyBody": "json", "jsonBody": body})
     ));
     assert!(!sends(json!({"method": "POST", "url": url})));
+    let how = node(
+        "httpRequest",
+        json!({"method": "POST", "url": "https://x.example/a"}),
+        "call https://x.example/a with POST",
+    );
+    assert!(found("", vec![hook(), how], &[(0, 0, 1)]).is_empty());
     assert!(!sends(
         json!({"method": "POST", "url": "https://x.example/", "sendBody": true, "specifyBody": "json", "jsonBody": body})
     ));

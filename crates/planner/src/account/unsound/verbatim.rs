@@ -184,7 +184,12 @@ fn writes_other_columns(finished: &Finished<'_>, at: usize) -> bool {
                 return true;
             };
             let names: Vec<String> = names.iter().map(|n| bare(n)).collect();
-            listed.iter().any(|l| !names.contains(l))
+            // A word may be left of a verb in two parts, or of "the current date".
+            let same = |l: &String| {
+                let near = |n: &String| l.starts_with(n.as_str()) || l.ends_with(n.as_str());
+                names.iter().any(|n| l == n || !n.is_empty() && near(n))
+            };
+            !listed.iter().all(same)
         })
 }
 

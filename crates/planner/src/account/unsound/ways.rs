@@ -65,10 +65,12 @@ fn is_failure(finished: &Finished<'_>, at: usize) -> bool {
     };
     let succeeds = clause.calls("SUCCEED") && clause.negated();
     let fails = items.unwrap_or_default().iter().any(says) && !clause.negated();
-    let compares = clause
-        .phrases()
-        .any(|p| p.compared.is_some() || !p.names.is_empty());
-    is_condition(finished, at) && (fails || succeeds) && !compares
+    let compares = || {
+        clause
+            .phrases()
+            .any(|p| p.compared.is_some() || !p.names.is_empty())
+    };
+    (fails || succeeds) && !compares() && is_condition(finished, at)
 }
 
 /// The clauses that stand under a condition: those behind it in its sentence, else the one before it there.
@@ -92,11 +94,14 @@ fn under(finished: &Finished<'_>, at: usize) -> Range<usize> {
     at.checked_sub(1).filter(told).map_or(0..0, |b| b..at)
 }
 
-/// The failure, or none, under which a clause stands.
-fn failure_of(finished: &Finished<'_>, at: usize) -> Option<usize> {
-    let all = 0..finished.whole().clauses.len();
-    let mut failures = all.filter(|f| is_failure(finished, *f));
-    failures.find(|f| under(finished, *f).contains(&at))
+/// Whether a clause stands under a failure.
+fn is_of_failure(finished: &Finished<'_>, at: usize) -> bool {
+    let found = finished.failures.get_or_init(|| {
+        let all = 0..finished.whole().clauses.len();
+        let failures = all.filter(|f| is_failure(finished, *f));
+        failures.map(|f| under(finished, f)).collect()
+    });
+    found.iter().any(|range| range.contains(&at))
 }
 
 fn on_error(node: &Node) -> &str {
@@ -114,10 +119,18 @@ fn may_fail(node: &Node) -> bool {
 fn meant<'a>(finished: &Finished<'a>, failure: usize) -> Vec<&'a Node> {
     let whole = finished.whole();
     let stands_under = under(finished, failure);
-    let named: Vec<&str> = whole.clauses.get(failure).map_or(Vec::new(), |c| {
-        let subject = c.before.iter().chain(&c.after);
-        subject.map(|p| p.concept(&whole.chart)).collect()
-    });
+    let failing = whole.clauses.get(failure);
+    let subject = || {
+        failing
+            .into_iter()
+            .flat_map(|c| c.before.iter().chain(&c.after))
+    };
+    let named: Vec<&str> = subject().map(|p| p.concept(&whole.chart)).collect();
+    let heads = subject().filter_map(|p| p.head(&whole.chart));
+    let words: Vec<&str> = heads.map(|item| item.text.as_str()).collect();
+    // "if HubSpot fails": what that service does.
+    let services = subject().filter_map(|p| p.service);
+    let services: Vec<&str> = services.map(|s| s.key.as_str()).collect();
     let steps: Vec<(usize, Vec<&Node>)> = (0..failure)
         .rev()
         .filter(|b| !stands_under.contains(b))
@@ -139,7 +152,9 @@ fn meant<'a>(finished: &Finished<'a>, failure: usize) -> Vec<&'a Node> {
             let concept = p.concept(&whole.chart);
             !concept.is_empty() && named.contains(&concept)
         });
-        object || named.iter().any(says)
+        let served = clause.into_iter().flat_map(|c| c.phrases());
+        let mut served = served.filter_map(|p| p.service);
+        object || words.iter().any(says) || served.any(|s| services.contains(&s.key.as_str()))
     };
     let by_name = steps.iter().find(|(b, _)| names(*b));
     let writes = |(_, nodes): &&(usize, Vec<&Node>)| nodes.iter().any(|n| !reads(n));
@@ -167,12 +182,15 @@ fn fails_elsewhere(finished: &Finished<'_>, at: usize) -> bool {
 }
 
 /// The nodes that items come to where nothing fails.
-fn mainly<'a>(finished: &Finished<'a>) -> Vec<&'a str> {
-    let starts = finished
-        .nodes()
-        .filter(|n| finished.before(n).next().is_none());
-    finished.reached(starts, |node, output| {
-        !(on_error(node) == "continueErrorOutput" && output > 0)
+fn mainly<'f>(finished: &'f Finished<'_>) -> &'f [String] {
+    finished.mainly.get_or_init(|| {
+        let starts = finished
+            .nodes()
+            .filter(|n| finished.before(n).next().is_none());
+        let reached = finished.reached(starts, |node, output| {
+            !(on_error(node) == "continueErrorOutput" && output > 0)
+        });
+        reached.into_iter().map(str::to_owned).collect()
     })
 }
 
@@ -189,12 +207,13 @@ fn tests_a_failure(node: &Node) -> bool {
 
 /// Whether what is done on a failure is done without one.
 fn is_done_without_failure(finished: &Finished<'_>, at: usize) -> bool {
-    if failure_of(finished, at).is_none() {
+    if !is_of_failure(finished, at) {
         return false;
     }
     let mainly = mainly(finished);
     let free = |n: &&Node| {
-        mainly.contains(&n.name()) && !finished.ancestors(n).into_iter().any(tests_a_failure)
+        mainly.iter().any(|name| name == n.name())
+            && !finished.ancestors(n).into_iter().any(tests_a_failure)
     };
     acting(finished, at).iter().any(free)
 }
@@ -212,7 +231,7 @@ fn comes_last(finished: &Finished<'_>, at: usize) -> bool {
 /// Whether what is no matter of a failure is done on one alone.
 fn hangs_on_a_failure(finished: &Finished<'_>, at: usize) -> bool {
     let whole = finished.whole();
-    let of_one = failure_of(finished, at).is_some() && !comes_last(finished, at);
+    let of_one = is_of_failure(finished, at) && !comes_last(finished, at);
     // What one of two clauses says behind a failure belongs to it as well: "if it fails, do A. Then do B".
     let tells = whole.clauses.get(at).is_some_and(|c| c.verb.is_some());
     if of_one || !tells || is_failure(finished, at) {
@@ -221,9 +240,9 @@ fn hangs_on_a_failure(finished: &Finished<'_>, at: usize) -> bool {
     let mainly = mainly(finished);
     let own = acting(finished, at);
     !own.is_empty()
-        && own
-            .iter()
-            .all(|n| finished.before(n).next().is_some() && !mainly.contains(&n.name()))
+        && own.iter().all(|n| {
+            finished.before(n).next().is_some() && !mainly.iter().any(|name| name == n.name())
+        })
 }
 
 /// Whether what comes at the end is done for each batch.
