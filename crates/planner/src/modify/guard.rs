@@ -5,6 +5,33 @@ use crate::chart::{Item, chart};
 use crate::compile::existing::Patch;
 use crate::cover;
 use agentctl_n8n::{Node, Workflow};
+use std::ops::Range;
+
+/// Whether something is said to stand "instead of" a channel or an address, and what holds that one holds it still.
+fn keeps_the_former(before: &Workflow, after: &Workflow, clause: &str, language: &str) -> bool {
+    let former = |place: Range<usize>| {
+        let rest = clause.get(place.end..)?.trim_start();
+        let word = rest.split_whitespace().next()?;
+        let word = word.trim_matches(|c: char| ".,;:!?\"'()".contains(c));
+        let is_place = word.starts_with('#') || word.contains('@') || word.contains("://");
+        is_place.then(|| word.to_lowercase())
+    };
+    let holds = |node: &Node, value: &str| {
+        let mut found = Vec::new();
+        let values = node.parameters().into_iter().flat_map(|p| p.values());
+        values.for_each(|held| leaves(held, &mut found));
+        found.iter().any(|held| held.to_lowercase() == value)
+    };
+    let places = words::places(clause, language, "instead");
+    places.into_iter().filter_map(former).any(|value| {
+        let mut stood = before.nodes.iter().filter(|node| holds(node, &value));
+        let still = |node: &Node| {
+            let now = after.node_by_name(node.name());
+            now.is_some_and(|now| holds(now, &value))
+        };
+        stood.next().is_some_and(still) && stood.all(still)
+    })
+}
 
 /// Whether a reader took more than was said: where the flow begins goes, though the clause does not name it by its whole name, a
 /// pronoun was written as a value, or a value stands where its kind never does.
@@ -148,6 +175,10 @@ pub(super) fn attempt<'a>(
         return false;
     }
     if overreaches(patch.workflow(), trial.workflow(), clause, language) {
+        return false;
+    }
+    // "To #big, not #sales" changes what goes to #sales, and is no step beside it.
+    if keeps_the_former(patch.workflow(), trial.workflow(), clause, language) {
         return false;
     }
     // "Also" puts nothing in the place of what is there.

@@ -1,7 +1,8 @@
 //! Messages as strangers type them: short, with typos, with words that mean a node by what it is or where it stands.
 
 use super::asked_tests::orders;
-use super::classes_tests::{all_ask, all_do, desk, leads, report};
+use super::classes_tests::{all_ask, all_do, desk, does, leads, report};
+use agentctl_n8n::Workflow;
 
 #[test]
 fn a_step_goes_by_what_it_is_or_where_it_stands() {
@@ -146,4 +147,21 @@ fn what_would_do_something_else_is_asked_about() {
         ],
     );
     all_ask(&orders(), &["Remove the branch for small orders."]);
+}
+
+#[test]
+fn what_is_to_stand_instead_of_a_channel_is_no_step_beside_it() {
+    let text = orders().to_value().to_string();
+    let renamed = serde_json::from_str(&text.replace("Over 100?", "Big order?")).unwrap();
+    let orders = Workflow::from_value(renamed).unwrap();
+    for message in [
+        "Big orders should go to #key-accounts, not #sales.",
+        "Big orders should go to #key-accounts instead of #sales.",
+    ] {
+        let done = does(&orders, message);
+        assert!(
+            !done.lines().any(|line| line.starts_with('+')),
+            "# {message}\n{done}"
+        );
+    }
 }
