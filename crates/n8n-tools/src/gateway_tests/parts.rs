@@ -226,6 +226,8 @@ async fn a_name_within_a_longer_quoted_text_is_a_value() {
     ] {
         let mut b = said(named);
         write(&b, alerts());
+        b.ok("setter", "get_workflow", json!({"workflow_id": "alerts"}))
+            .await;
         let set = json!({"workflow_id": "alerts", "nodes": [{"node": "Tell sales", "parameters": {"text": "x"}}]});
         assert_eq!(
             b.refused("setter", "update_node_parameters", set).await,
