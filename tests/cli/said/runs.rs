@@ -50,6 +50,8 @@ fn build() {
       warning n8n/credential [Slack: Send message] still to connect: Slack API
     still yours to do:
       - [Slack: Send message] connect a credential: Slack API
+    good to know:
+      - Only amount > 100: taken for granted that Webhook gives "amount", which the request does not name
     next: agentctl build --workflow workflows/orders-over-100-eur-to-slack.json "…" to change it, agentctl undo [RUN] to take it back
     -- stderr --
     model: offline (no key needed; it reads plain requests and asks about the rest)
@@ -143,16 +145,15 @@ fn answer_and_resume() {
     project.write("answers.json", &answers.to_string());
     insta::assert_snapshot!(project.said("resume --answers answers.json"), @r#"
     exit code 9
-    built 5 of 7 parts; not understood: 'build name', 'build'
+    built 4 of 7 parts; not understood: 'build name', 'Tell me', 'when a build fails'
 
     GitHub to Slack (5 nodes)
 
     Schedule · scheduleTrigger
     └─ GitHub: Get many · github (release, getAll)
-       ├─ Success → Collect into one item · aggregate
-       │  └─ Slack: Send message · slack (message, post, <#channel>, ={{ $json.data.map((item) => `build…)
-       │     └─ Error → Slack: Send message 1 · slack (message, post, #dev, =Error: {{ $json.error }} Text: {{ …)
-       └─ Error → ↪ Slack: Send message 1
+       └─ Collect into one item · aggregate
+          └─ Slack: Send message · slack (message, post, <#channel>, ={{ $json.data.map((item) => `build…)
+             └─ Error → Slack: Send message 1 · slack (message, post, #dev, =Error: {{ $json.error }} Text: {{ …)
 
     file: workflows/github-to-slack.json (imports into n8n as it is)
     checked: structure, node types and versions, parameters, connections, expressions: 0 errors, 3 warnings
@@ -211,6 +212,8 @@ fn status_runs_approvals_and_usage() {
       warning n8n/credential [Slack: Send message] still to connect: Slack API
     still yours to do:
       - [Slack: Send message] connect a credential: Slack API
+    good to know:
+      - Only amount > 100: taken for granted that Webhook gives "amount", which the request does not name
     next: agentctl build --workflow workflows/orders-over-100-eur-to-slack.json "…" to change it, agentctl undo [RUN] to take it back
     "#);
     insta::assert_snapshot!(project.said("runs list"), @"
@@ -274,6 +277,8 @@ fn status_runs_approvals_and_usage() {
       warning n8n/credential [Slack: Send message] still to connect: Slack API
     still yours to do:
       - [Slack: Send message] connect a credential: Slack API
+    good to know:
+      - Only amount > 100: taken for granted that Webhook gives "amount", which the request does not name
     next: agentctl build --workflow workflows/orders-over-100-eur-to-slack.json "…" to change it, agentctl undo [RUN] to take it back
     "#);
     insta::assert_snapshot!(project.said(&format!("runs adopt {run}")), @r"
