@@ -41,7 +41,7 @@ rules:
   "tools/make_page/tool.yaml": `tool_id: make_page
 name: Make a page
 description: Makes a page.
-category: documents
+category: processing
 keywords: [page]
 parameters:
   format: {type: string, required: true, description: Its format}
