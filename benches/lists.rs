@@ -12,7 +12,7 @@
 )]
 
 use agentctl_engine::store::Project;
-use agentctl_engine::testkit::journals::write_run;
+use agentctl_engine::testkit::journals::{Of, processor, write_run};
 use agentctl_host::key::Key;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -52,11 +52,11 @@ fn main() {
         let mut used = Vec::new();
         let mut failed = false;
         for _ in 0..=TIMES {
-            let before = of_children();
+            let before = processor(Of::Children);
             let began = Instant::now();
             failed |= !command(&root, list).status().unwrap().success();
             clock.push(began.elapsed().as_millis());
-            used.push(of_children() - before);
+            used.push(processor(Of::Children) - before);
         }
         let told = if failed { " (not exit code 0)" } else { "" };
         println!(
@@ -121,14 +121,4 @@ fn made(root: &Path, count: u64) {
 fn median(mut all: Vec<u128>) -> u128 {
     all.sort_unstable();
     all[all.len() / 2]
-}
-
-/// What the children that have ended used so far, in ms.
-fn of_children() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let of = stat.rsplit_once(')').unwrap().1.split_whitespace();
-    of.skip(13)
-        .take(2)
-        .map(|ticks| ticks.parse::<u64>().unwrap() * 10)
-        .sum()
 }

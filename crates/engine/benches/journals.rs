@@ -29,7 +29,7 @@ mod words;
 
 use agentctl_engine::redact::Redactor;
 use agentctl_engine::run::{self, AllRuns, Compare, Undo};
-use agentctl_engine::testkit::journals::write_run;
+use agentctl_engine::testkit::journals::{Of, processor, write_run};
 use std::path::Path;
 use std::process::{Command, exit};
 use std::time::Instant;
@@ -114,19 +114,9 @@ fn measured(what: &str, dir: &Path) {
     println!(
         "{} ms, {} ms of processor time, {} MB ({said})",
         took.as_millis(),
-        processor(),
+        processor(Of::Own),
         largest() / 1024
     );
-}
-
-/// What this process used so far, in ms.
-fn processor() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let of = stat.rsplit_once(')').unwrap().1.split_whitespace();
-    of.skip(11)
-        .take(2)
-        .map(|ticks| ticks.parse::<u64>().unwrap() * 10)
-        .sum()
 }
 
 fn one(what: &str, house: &mut House) -> String {

@@ -166,12 +166,9 @@ impl Corpus {
         let statement = Statement::of(text);
         let title = first.and_then(|first| self.titles.get(first.doc));
         let title = title.map_or(&[][..], Vec::as_slice);
-        let before = origin
-            .first()
-            .and_then(|at| self.placed.get(at.checked_sub(1)?))
-            .filter(|before| first.is_some_and(|first| before.doc == first.doc));
+        let before = origin.first().and_then(|at| self.before(*at));
         Claim {
-            contexts: contexts(&statement, title, before.map(|before| &before.statement)),
+            contexts: contexts(&statement, title, before),
             statement,
             documents: placed().map(|placed| placed.doc).collect(),
             publishers: placed().map(|placed| self.publisher(placed)).collect(),

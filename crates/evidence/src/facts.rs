@@ -249,7 +249,7 @@ impl Corpus {
     }
 
     /// The sentence before one of the same document.
-    fn before(&self, at: usize) -> Option<&Statement> {
+    pub(crate) fn before(&self, at: usize) -> Option<&Statement> {
         let doc = self.placed.get(at)?.doc;
         let before = self.placed.get(at.checked_sub(1)?)?;
         (before.doc == doc).then_some(&before.statement)

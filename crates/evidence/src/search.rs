@@ -52,13 +52,11 @@ impl Corpus {
             if statement.tokens.len() < SHORT || statement.text.ends_with('?') {
                 continue;
             }
-            let before = at.checked_sub(1).and_then(|at| self.placed.get(at));
-            let before = before.filter(|before| before.doc == placed.doc);
-            let before = before.filter(|_| statement.points_back());
+            let before = self.before(at).filter(|_| statement.points_back());
             let of_document = documents.get(&placed.doc).copied().unwrap_or_default();
             let agreed = self.agreed_values(statement);
             let mut own = self.of_sentence(&asked, statement);
-            own += before.map_or(0.0, |b| POINTED_AT * self.of_sentence(&asked, &b.statement));
+            own += before.map_or(0.0, |b| POINTED_AT * self.of_sentence(&asked, b));
             if own <= 0.0 && agreed > 0.0 {
                 own = OF_DOCUMENT * of_document;
             }

@@ -28,6 +28,7 @@ pub use assumed::assumptions;
 #[cfg(test)]
 pub(crate) use evidence::ANSWERS_FOR;
 pub(crate) use frames::asks_for_a_step;
+pub(crate) use unsound::all_texts;
 
 /// What became of a word of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

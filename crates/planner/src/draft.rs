@@ -38,14 +38,7 @@ pub fn of_request(request: &str, answers: IndexMap<String, String>, catalog: &Ca
     let open = open(request, &known, &reading, &built, &account, Vec::new());
     let is_there =
         open.refusal.is_none() && !does_nothing(&reading.plan) && !gate::too_little(&account);
-    let mut notes = reading.notes;
-    let new = |note: &String| !notes.contains(note);
-    // What was answered is said, too.
-    let asked = read::with_answers(request, &known.answers);
-    let assumed = account::assumptions(&asked, &reading.plan.language, &built);
-    let more = built.notes.iter().cloned().chain(assumed);
-    let more: Vec<String> = more.filter(new).collect();
-    notes.extend(more);
+    let notes = notes_of(request, &known, &reading, &built);
     let todo = glance::left(built.todo, None, &built.workflow, catalog);
     Draft {
         workflow: is_there.then_some(built.workflow),
@@ -56,6 +49,20 @@ pub fn of_request(request: &str, answers: IndexMap<String, String>, catalog: &Ca
         todo,
         notes,
     }
+}
+
+/// What was assumed and decided, by the reader, by the compiler, and of what nobody said. What was answered is said, too.
+pub(crate) fn notes_of(
+    request: &str,
+    known: &ReadContext,
+    reading: &Reading,
+    built: &Compiled,
+) -> Vec<String> {
+    let asked = read::with_answers(request, &known.answers);
+    let assumed = account::assumptions(&asked, &reading.plan.language, built);
+    let more = built.notes.iter().cloned().chain(assumed);
+    let more = more.filter(|note| !reading.notes.contains(note));
+    reading.notes.iter().cloned().chain(more).collect()
 }
 
 /// A change of a workflow that is there.

@@ -1,7 +1,7 @@
 //! What there is to know of a document before it is written, whoever made it: what only the user can do afterwards, what was decided,
 //! and what of the request is not in it. What the planner knows of its own document counts only as far as this is it.
 
-use crate::account::{self, Account};
+use crate::account::Account;
 use crate::plan::Todo;
 use crate::read::{self, ReadContext};
 use crate::{compile, draft, explain, extend, gate, modify, wish};
@@ -89,13 +89,7 @@ fn made(request: &str, answers: &IndexMap<String, String>, catalog: &Catalog) ->
     let reading = read::read(request, &known);
     let built = compile::compile(&reading.plan, catalog);
     let account = draft::account_of(request, &known, &reading, &built);
-    let asked = read::with_answers(request, answers);
-    let assumed = account::assumptions(&asked, &reading.plan.language, &built);
-    let mut notes = reading.notes;
-    let new = |note: &String| !notes.contains(note);
-    let more = built.notes.into_iter().chain(assumed);
-    let more: Vec<String> = more.filter(new).collect();
-    notes.extend(more);
+    let notes = draft::notes_of(request, &known, &reading, &built);
     Own {
         document: built.workflow,
         todo: built.todo,

@@ -519,9 +519,10 @@ fn build(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Resu
             &compiled.made,
         )
         .without_gaps((&asked(input), &language), &unread, &compiled);
-        let mut said = notes(input, compiled.notes.clone());
+        let assumed = account::assumptions(&asked(input), &language, &compiled);
+        let mut said = notes(input, compiled.notes);
         said.extend(wished.notes.clone());
-        said.extend(account::assumptions(&asked(input), &language, &compiled));
+        said.extend(assumed);
         if !account.judged {
             let unused = cover::unused(&asked(input), &[&compiled.workflow]);
             said.extend(cover::note(&unused, &language));

@@ -3,7 +3,7 @@
 use crate::queries::Store;
 use crate::rates;
 use crate::schema::Schema;
-use crate::tellers::{self, Take, Tellers};
+use crate::tellers;
 use crate::waiting::{self, Held, Turn};
 use crate::{
     Begun, Erased, Finish, Finished, MOST_WAITING, Marks, Message, Scope, Session, SessionError,
@@ -177,39 +177,3 @@ fn lock_number(key: &SessionKey) -> i32 {
 
 crate::queries::sessions_by_queries!(PostgresSessions);
 crate::pushes::pushes_by_queries!(PostgresSessions);
-
-impl Tellers for PostgresSessions {
-    fn take_push<'a>(
-        &'a self,
-        push: &'a str,
-        by: &'a str,
-        seconds: u32,
-        take: Take,
-    ) -> BoxFuture<'a, Result<bool, SessionError>> {
-        Box::pin(async move {
-            let taken = tellers::take(&self.store.pool, (push, by), seconds, take).await;
-            taken.map_err(|e| self.store.unreachable(e))
-        })
-    }
-
-    fn leave_push<'a>(
-        &'a self,
-        push: Option<&'a str>,
-        by: &'a str,
-    ) -> BoxFuture<'a, Result<(), SessionError>> {
-        Box::pin(async move {
-            let left = tellers::leave(&self.store.pool, push, by).await;
-            left.map_err(|e| self.store.unreachable(e))
-        })
-    }
-
-    fn told_elsewhere<'a>(
-        &'a self,
-        by: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
-        Box::pin(async move {
-            let told = tellers::elsewhere(&self.store.pool, by).await;
-            told.map_err(|e| self.store.unreachable(e))
-        })
-    }
-}

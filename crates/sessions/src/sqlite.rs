@@ -3,7 +3,6 @@
 use crate::queries::Store;
 use crate::schema::Schema;
 use crate::synced::Synced;
-use crate::tellers::{Take, Tellers};
 use crate::waiting::{self, Held, Turn};
 use crate::{
     Begun, Erased, Finish, Finished, MOST_WAITING, Marks, Message, Scope, Session, SessionError,
@@ -204,30 +203,3 @@ fn file_error(path: &Path, e: &dyn std::fmt::Display) -> SessionError {
 
 crate::queries::sessions_by_queries!(SqliteSessions);
 crate::pushes::pushes_by_queries!(SqliteSessions);
-
-impl Tellers for SqliteSessions {
-    fn take_push<'a>(
-        &'a self,
-        _: &'a str,
-        _: &'a str,
-        _: u32,
-        _: Take,
-    ) -> BoxFuture<'a, Result<bool, SessionError>> {
-        Box::pin(std::future::ready(Ok(true)))
-    }
-
-    fn leave_push<'a>(
-        &'a self,
-        _: Option<&'a str>,
-        _: &'a str,
-    ) -> BoxFuture<'a, Result<(), SessionError>> {
-        Box::pin(std::future::ready(Ok(())))
-    }
-
-    fn told_elsewhere<'a>(
-        &'a self,
-        _: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
-    }
-}

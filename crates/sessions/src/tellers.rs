@@ -1,10 +1,9 @@
 //! Which of the servers that share a store tells a receiver of a run's events: one at a time, so that nobody is told twice. It has the
 //! receiver for some seconds and takes it anew before they are over; one that died has it no longer then, by the database's clock.
 
-use crate::SessionError;
 use crate::schema::migrator;
+use crate::{PostgresSessions, SessionError, SqliteSessions};
 use agentctl_base::BoxFuture;
-use sqlx::PgPool;
 use sqlx::migrate::Migrator;
 
 /// The migrations that were made, by their numbers.
@@ -58,25 +57,72 @@ pub trait Tellers: Send + Sync {
     ) -> BoxFuture<'a, Result<Vec<String>, SessionError>>;
 }
 
-pub(crate) async fn take(
-    pool: &PgPool,
-    (push, by): (&str, &str),
-    seconds: u32,
-    take: Take,
-) -> Result<bool, sqlx::Error> {
-    let taken = sqlx::query_scalar::<_, bool>(TAKE).bind(push).bind(by);
-    let taken = taken.bind(f64::from(seconds)).bind(take == Take::Over);
-    Ok(taken.fetch_optional(pool).await?.is_some())
+impl Tellers for PostgresSessions {
+    fn take_push<'a>(
+        &'a self,
+        push: &'a str,
+        by: &'a str,
+        seconds: u32,
+        take: Take,
+    ) -> BoxFuture<'a, Result<bool, SessionError>> {
+        Box::pin(async move {
+            let taken = sqlx::query_scalar::<_, bool>(TAKE).bind(push).bind(by);
+            let taken = taken.bind(f64::from(seconds)).bind(take == Take::Over);
+            let taken = taken.fetch_optional(&self.store.pool).await;
+            Ok(taken.map_err(|e| self.store.unreachable(e))?.is_some())
+        })
+    }
+
+    fn leave_push<'a>(
+        &'a self,
+        push: Option<&'a str>,
+        by: &'a str,
+    ) -> BoxFuture<'a, Result<(), SessionError>> {
+        let left = match push {
+            Some(push) => sqlx::query(LEAVE).bind(push).bind(by),
+            None => sqlx::query(LEAVE_ALL).bind(by),
+        };
+        Box::pin(async move {
+            let left = left.execute(&self.store.pool).await;
+            left.map(drop).map_err(|e| self.store.unreachable(e))
+        })
+    }
+
+    fn told_elsewhere<'a>(
+        &'a self,
+        by: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
+        Box::pin(async move {
+            let told = sqlx::query_scalar(ELSEWHERE).bind(by);
+            let told = told.fetch_all(&self.store.pool).await;
+            told.map_err(|e| self.store.unreachable(e))
+        })
+    }
 }
 
-pub(crate) async fn leave(pool: &PgPool, push: Option<&str>, by: &str) -> Result<(), sqlx::Error> {
-    let left = match push {
-        Some(push) => sqlx::query(LEAVE).bind(push).bind(by),
-        None => sqlx::query(LEAVE_ALL).bind(by),
-    };
-    left.execute(pool).await.map(drop)
-}
+impl Tellers for SqliteSessions {
+    fn take_push<'a>(
+        &'a self,
+        _: &'a str,
+        _: &'a str,
+        _: u32,
+        _: Take,
+    ) -> BoxFuture<'a, Result<bool, SessionError>> {
+        Box::pin(std::future::ready(Ok(true)))
+    }
 
-pub(crate) async fn elsewhere(pool: &PgPool, by: &str) -> Result<Vec<String>, sqlx::Error> {
-    sqlx::query_scalar(ELSEWHERE).bind(by).fetch_all(pool).await
+    fn leave_push<'a>(
+        &'a self,
+        _: Option<&'a str>,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<(), SessionError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+
+    fn told_elsewhere<'a>(
+        &'a self,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<String>, SessionError>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
+    }
 }

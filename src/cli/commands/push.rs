@@ -23,7 +23,7 @@ use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::{self, Answering};
 use agentctl_engine::toolset::Difference;
 use agentctl_host::files::write_atomic;
-use agentctl_n8n::catalog::Catalog;
+use agentctl_n8n::catalog::is_core;
 use agentctl_n8n::finding::{Finding, Severity};
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::validate::validate;
@@ -239,32 +239,27 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
         missing,
         glance: None,
     };
-    if let Some(why) = stale.filter(|_| !same) {
-        overwrites(&why, &difference, target, args, out)?;
-    }
-    let catalog = match same {
-        true => Catalog::embedded(),
-        false => {
-            let facts = catalog_file::of_n8n(root, backend.place(), out)?;
-            facts.warn(out);
-            known_there(&plan.after, before, &facts, args, out)?;
-            facts.catalog
-        }
-    };
-    if args.dry_run || same {
-        pushed.text = match (same, before.is_some()) {
-            (true, _) => diff_text(&difference),
-            (_, there) => ahead(&plan.after, there.then_some(&difference), catalog),
-        };
-        pushed.glance = (!same).then(|| glance_at(&plan.after, catalog));
-        pushed.what = match (same, before.is_some()) {
-            (true, _) => "unchanged",
-            (_, true) => "would be updated",
-            (_, false) => "would be created",
-        };
-        if let Some(now) = plan.now.as_ref().filter(|_| same && !args.dry_run) {
+    if same {
+        pushed.text = diff_text(&difference);
+        if let Some(now) = plan.now.as_ref().filter(|_| !args.dry_run) {
             follow(file, &local, target, now)?;
         }
+        return Ok(pushed);
+    }
+    if let Some(why) = stale {
+        overwrites(&why, &difference, target, args, out)?;
+    }
+    let facts = catalog_file::of_n8n(root, backend.place(), out)?;
+    facts.warn(out);
+    known_there(&plan.after, before, &facts, args, out)?;
+    if args.dry_run {
+        let glance = glance_at(&plan.after, facts.catalog);
+        pushed.text = ahead(&plan.after, before.map(|_| &difference), &glance);
+        pushed.glance = Some(glance);
+        pushed.what = match before {
+            Some(_) => "would be updated",
+            None => "would be created",
+        };
         return Ok(pushed);
     }
     if out.is_text() {
@@ -286,7 +281,7 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
 }
 
 /// What a push would leave there. Of a new workflow the tree says all that the diff would.
-fn ahead(after: &Workflow, difference: Option<&Difference>, catalog: &Catalog) -> String {
+fn ahead(after: &Workflow, difference: Option<&Difference>, glance: &Glance) -> String {
     console::set_colors_enabled_stderr(console::colors_enabled());
     let lines = difference.map_or(&[][..], |difference| &difference.lines);
     let mut text = look::document(after, |node| lines.iter().any(|line| line.contains(node)));
@@ -294,12 +289,9 @@ fn ahead(after: &Workflow, difference: Option<&Difference>, catalog: &Catalog) -
         text.push_str(&diff_text(difference));
         text.push('\n');
     }
-    text.push_str(&look::known(&glance_at(after, catalog)));
+    text.push_str(&look::known(glance));
     text
 }
-
-/// How the types of n8n's own nodes begin.
-const OWN_PACKAGES: [&str; 2] = ["n8n-nodes-base.", "@n8n/n8n-nodes-langchain."];
 
 /// Whether the n8n has each node in its version: one that it lacks is shown there as unknown and does not run.
 fn known_there(
@@ -316,12 +308,6 @@ fn known_there(
             old.node_type() == node.node_type() && old.type_version() == node.type_version()
         })
     };
-    // Of other packages nobody knows which of them it has.
-    let is_own = |node: &Node| {
-        OWN_PACKAGES
-            .iter()
-            .any(|package| node.node_type().starts_with(package))
-    };
     let lacks = |found: &Finding| {
         let node = found
             .node
@@ -331,7 +317,8 @@ fn known_there(
             return false;
         };
         match found.code.as_str() {
-            "n8n/unknown-type" => is_own(node),
+            // Of other packages nobody knows which of them it has.
+            "n8n/unknown-type" => is_core(node.node_type()),
             code => code == "n8n/unknown-version",
         }
     };

@@ -6,6 +6,27 @@ use agentctl_base::decision::Decision;
 use agentctl_base::model::{ModelAnswer, ToolCall, ToolResult, ToolStatus, Usage};
 use serde_json::json;
 
+/// Whose processor time is told.
+#[derive(Debug, Clone, Copy)]
+pub enum Of {
+    /// This process.
+    Own,
+    /// Its children that have ended.
+    Children,
+}
+
+/// The processor time that was used so far, in ms; a tick of Linux's clock is 10 of them.
+pub fn processor(of: Of) -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields = stat.rsplit_once(')').unwrap().1.split_whitespace();
+    let first = match of {
+        Of::Own => 11,
+        Of::Children => 13,
+    };
+    let ticks = fields.skip(first).take(2);
+    ticks.map(|ticks| ticks.parse::<u64>().unwrap() * 10).sum()
+}
+
 /// Writes the journal of run `run_id`: these records, as if they were that run's own and made in the project's turn `order`. In the
 /// first step of an agent that has a patch, `turns` more turns of the model come before it: four records each, half a kilobyte
 /// a record.

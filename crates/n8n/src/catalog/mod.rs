@@ -54,6 +54,7 @@ pub use description::{
 };
 pub use display::deep_equal;
 pub use fill::FillError;
+pub use overlay::is_core;
 pub use property::{
     Condition, DisplayOptions, LocatorMode, Property, PropertyGroup, PropertyKind, PropertyOption,
     TypeOptions,

@@ -63,7 +63,8 @@ fn package(node_type: &str) -> &str {
         .map_or(node_type, |(package, _)| package)
 }
 
-fn is_core(node_type: &str) -> bool {
+/// Whether a type is of n8n's own packages.
+pub fn is_core(node_type: &str) -> bool {
     CORE.contains(&package(node_type))
 }
 

@@ -53,7 +53,7 @@ pub(super) struct Evidence {
 }
 
 /// Nodes that let items pass by a test.
-const CHOOSERS: &[&str] = &[
+pub(in crate::account) const CHOOSERS: &[&str] = &[
     "if",
     "switch",
     "filter",

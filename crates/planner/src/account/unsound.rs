@@ -23,6 +23,7 @@ use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::validate::validate;
 use agentctl_n8n::{Node, short_type};
 pub(super) use finished::Finished;
+pub(crate) use finished::all_texts;
 use finished::{destroys, values};
 pub(super) use placed::holds_a_whole_item;
 use serde_json::Value;

@@ -113,12 +113,7 @@ impl Reading<'_> {
             .take(5)
             .position(|i| i.stops() && matches!(i.text.as_str(), "(" | "{" | "["))?;
         let inside = crate::cut::from(rest, open + 1);
-        let mut depth = 0;
-        let close = inside.iter().position(|i| {
-            depth += depth_of(i);
-            depth < 0
-        })?;
-        let fields = self.fields_of(crate::cut::before(inside, close));
+        let fields = self.fields_of(crate::cut::before(inside, closing(inside)?));
         (fields.len() > 1).then_some(fields)
     }
 
@@ -136,12 +131,8 @@ impl Reading<'_> {
         };
         let at = places.into_iter().find(column)?;
         let rest = self.rest_of_sentence(at + 1);
-        let mut depth = 0;
-        let closed = rest.iter().position(|i| {
-            depth += depth_of(i);
-            depth < 0
-        });
-        let fields = self.fields_of(crate::cut::before(rest, closed.unwrap_or(rest.len())));
+        let close = closing(rest).unwrap_or(rest.len());
+        let fields = self.fields_of(crate::cut::before(rest, close));
         (fields.len() > 1).then_some(fields)
     }
 
@@ -409,6 +400,15 @@ impl Reading<'_> {
             required: true,
         });
     }
+}
+
+/// Where the bracket around these is closed.
+fn closing(items: &[Item]) -> Option<usize> {
+    let mut depth = 0;
+    items.iter().position(|i| {
+        depth += depth_of(i);
+        depth < 0
+    })
 }
 
 /// How a bracket changes how deep the place is within brackets.

@@ -48,14 +48,10 @@ impl Reading<'_> {
             .iter()
             .find(|(class, _, _)| self.can_say(clause, class))?;
         // "the 10 with the highest value": what is highest.
+        let known = Lexicon::of(self.chart.language);
         let word = (clause.from..clause.to).find(|at| {
-            let ordering = |class: &&str| {
-                let known = Lexicon::of(self.chart.language);
-                known.can_be(&self.chart.item(*at).text, class)
-            };
-            ["newest", "oldest", "highest", "lowest"]
-                .iter()
-                .any(ordering)
+            let text = &self.chart.item(*at).text;
+            ORDERS.iter().any(|(class, ..)| known.can_be(text, class))
         });
         let of = word.and_then(|at| {
             clause

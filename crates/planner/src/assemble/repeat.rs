@@ -357,19 +357,11 @@ impl Reading<'_> {
 
 /// A step with the steps within it, the last first.
 fn last_first<'s>(step: &'s Step, found: &mut Vec<&'s Step>) {
-    let within: Vec<&Vec<Step>> = match &step.does {
-        Does::If {
-            then, otherwise, ..
-        } => vec![then, otherwise],
-        Does::Loop { body, after, .. } => vec![body, after],
-        Does::Approval {
-            approved, rejected, ..
-        } => vec![approved, rejected],
-        Does::Each { branches } | Does::Gather { branches } => branches.iter().collect(),
-        _ => Vec::new(),
-    };
-    for steps in within.into_iter().rev() {
-        steps.iter().rev().for_each(|s| last_first(s, found));
+    // What a join reads is no step by itself.
+    if !matches!(step.does, Does::Join { .. }) {
+        for steps in step.ways().into_iter().rev() {
+            steps.iter().rev().for_each(|s| last_first(s, found));
+        }
     }
     found.push(step);
 }

@@ -1,6 +1,7 @@
 //! What a reader of a clause must not do, whatever it read; what it did in spite of that is taken back.
 
 use super::{branch, condition, only, place, slot, wire, words};
+use crate::account::all_texts;
 use crate::chart::{Item, chart};
 use crate::compile::existing::Patch;
 use crate::cover;
@@ -17,10 +18,8 @@ fn keeps_the_former(before: &Workflow, after: &Workflow, clause: &str, language:
         is_place.then(|| word.to_lowercase())
     };
     let holds = |node: &Node, value: &str| {
-        let mut found = Vec::new();
-        let values = node.parameters().into_iter().flat_map(|p| p.values());
-        values.for_each(|held| leaves(held, &mut found));
-        found.iter().any(|held| held.to_lowercase() == value)
+        let held = all_texts(node);
+        held.iter().any(|held| held.to_lowercase() == value)
     };
     let places = words::places(clause, language, "instead");
     places.into_iter().filter_map(former).any(|value| {
@@ -52,23 +51,14 @@ fn overreaches(before: &Workflow, after: &Workflow, clause: &str, language: &str
     let frees = before.nodes.iter().filter(gone).any(nameless)
         && after.nodes.len() < before.nodes.len()
         && !wire::loose(before, after).is_empty();
-    let texts = |workflow: &Workflow| {
-        let mut found = Vec::new();
-        for node in &workflow.nodes {
-            let values = node.parameters().into_iter().flat_map(|p| p.values());
-            values.for_each(|value| leaves(value, &mut found));
-        }
-        found
-    };
-    let known = texts(before);
+    let known: Vec<&str> = before.nodes.iter().flat_map(all_texts).collect();
+    let mut texts = after.nodes.iter().flat_map(all_texts);
     lost_start
         || frees
         || names_as_text(before, after, clause, language)
         || slot::misplaced(before, after)
         || compares_nothing(before, after)
-        || texts(after)
-            .iter()
-            .any(|text| !known.contains(text) && words::is_all(text, language, "pronoun"))
+        || texts.any(|text| !known.contains(&text) && words::is_all(text, language, "pronoun"))
 }
 
 /// Whether a text of a node became the bare name of a service that the clause does not give word for word: "send a message on Slack" says
@@ -148,16 +138,6 @@ fn is_unsorted(before: &Workflow, after: &Workflow, clause: &str, language: &str
     });
     (says && !new.is_empty() && !told)
         || (compared && !told && conditions(before) == conditions(after))
-}
-
-/// The texts of a value.
-fn leaves(value: &serde_json::Value, out: &mut Vec<String>) {
-    match value {
-        serde_json::Value::String(text) => out.push(text.clone()),
-        serde_json::Value::Array(items) => items.iter().for_each(|item| leaves(item, out)),
-        serde_json::Value::Object(map) => map.values().for_each(|item| leaves(item, out)),
-        _ => {}
-    }
 }
 
 /// Lets a reader try. What it did counts only when everything that the clause names is in it; otherwise it is taken back.

@@ -109,28 +109,30 @@ impl Teller {
         let mut quiet = Instant::now();
         loop {
             let mut begun = self.server.live.begun();
-            let Ok(seen) = task::look(&self.server, &self.found).await else {
+            let Ok(waits) = task::is_last(&self.server, &self.found).await else {
                 return false;
             };
-            let first = Found {
-                run: seen.task.id.clone(),
-                ..self.found.clone()
-            };
-            let Ok(later) = chain::last(&self.server, first).await else {
-                return false;
-            };
-            if later.run != self.found.run {
-                self.feed = Feed::new(&self.server, later.clone());
-                self.found = later;
-                return true;
-            }
-            if !seen.waits_for_a_message {
-                for event in self.feed.rests(seen) {
-                    if self.send(&event).await.is_err() {
-                        return false;
-                    }
+            // Only now the journals are read.
+            if !waits {
+                let Ok(seen) = task::look(&self.server, &self.found).await else {
+                    return false;
+                };
+                let first = Found {
+                    run: seen.task.id.clone(),
+                    ..self.found.clone()
+                };
+                let Ok(later) = chain::last(&self.server, first).await else {
+                    return false;
+                };
+                if later.run != self.found.run {
+                    self.feed = Feed::new(&self.server, later.clone());
+                    self.found = later;
+                    return true;
                 }
-                return false;
+                if !seen.waits_for_a_message {
+                    self.rests(seen).await;
+                    return false;
+                }
             }
             tokio::select! {
                 _ = begun.changed() => {}
@@ -148,7 +150,7 @@ impl Teller {
     }
 
     /// What it gave and how it stands, and nothing after that.
-    async fn rests(mut self, seen: Seen) {
+    async fn rests(&mut self, seen: Seen) {
         for event in self.feed.rests(seen) {
             if self.send(&event).await.is_err() {
                 return;

@@ -252,6 +252,11 @@ async fn waits(server: &Server, found: &Found, report: &RunReport) -> Result<boo
     if !channel.may_wait() || !channel.waits(&report.state) {
         return Ok(false);
     }
+    is_last(server, found).await
+}
+
+/// Whether no turn of its conversation came after a run, and none is under way.
+pub async fn is_last(server: &Server, found: &Found) -> Result<bool, Problem> {
     let session = server.sessions.load(&found.key).await?;
     Ok(session.open_run.is_none() && session.last_run.as_ref() == Some(&found.run))
 }

@@ -288,11 +288,11 @@ async fn follow(server: &Arc<Server>, push: Push) {
     if outbox.is_settled(&push.id) {
         return;
     }
-    let key = server.whose(&run).await.ok().flatten();
-    let Some((key, pack)) = key.and_then(|key| {
-        let pack = server.packs.get(&key.pack)?;
-        Some((key, Arc::clone(pack)))
-    }) else {
+    let Ok(Some(key)) = server.whose(&run).await else {
+        return;
+    };
+    let Some(pack) = server.packs.get(&key.pack).map(Arc::clone) else {
+        outbox.followers().given_up.insert(push.id);
         return;
     };
     let Some(target) = target(outbox, &push) else {

@@ -40,8 +40,10 @@ pub fn qa(project: &Path, args: &QaArgs, out: &Output) -> Result<Exit, CliError>
     let sources = if live::is_asked(args) {
         live::sources(project, args, out)?
     } else {
+        // What is mistyped is said first.
+        let sources = sources(args)?;
         live::facts(project, out)?;
-        sources(args)?
+        sources
     };
     #[cfg(not(feature = "full"))]
     let sources = sources(args)?;

@@ -5,22 +5,22 @@ use super::Orchestrators;
 use super::compile::{ASKED, AWAY, RESULTS, agents};
 use crate::condition::Condition;
 use crate::nearest::nearest;
-use agentctl_base::yaml::{Node, Place, Problems};
+use agentctl_base::yaml::{Node, Problems};
 use serde_json::{Map, Value, json};
 
 /// Every `if` and every value of `with`. One that is no expression is told by the flow's own reader.
 pub(super) fn check(file: &Node, team: &Orchestrators, problems: &mut Problems) {
     let known = agents(file, team);
-    let mut all: Vec<&Node> = Vec::new();
+    let mut all: Vec<(&Node, bool)> = Vec::new();
     expressions(file, &mut all);
-    let rules: Vec<Place> = rules(file).into_iter().map(|node| node.place).collect();
-    for node in all {
+    let values = sample(team, &known);
+    for (node, is_rule) in all {
         let source = node.as_text().unwrap_or_default();
         let Ok(condition) = Condition::compile(source, &["input", "state"]) else {
             continue;
         };
-        if rules.contains(&node.place)
-            && let Ok(value) = condition.value(&sample(team, &known))
+        if is_rule
+            && let Ok(value) = condition.value(&values)
             && !value.is_boolean()
         {
             let message = format!("`{source}` is not true or false: compare it with something");
@@ -35,13 +35,14 @@ pub(super) fn check(file: &Node, team: &Orchestrators, problems: &mut Problems) 
     }
 }
 
-fn expressions<'n>(node: &'n Node, found: &mut Vec<&'n Node>) {
+/// With each whether it is an `if`.
+fn expressions<'n>(node: &'n Node, found: &mut Vec<(&'n Node, bool)>) {
     for entry in node.as_map().unwrap_or_default() {
         match entry.key.as_str() {
-            "if" => found.push(&entry.value),
+            "if" => found.push((&entry.value, true)),
             "with" => {
                 let values = entry.value.as_map().unwrap_or_default().iter();
-                found.extend(values.map(|entry| &entry.value));
+                found.extend(values.map(|entry| (&entry.value, false)));
             }
             _ => expressions(&entry.value, found),
         }
@@ -49,17 +50,6 @@ fn expressions<'n>(node: &'n Node, found: &mut Vec<&'n Node>) {
     for item in node.as_list().unwrap_or_default() {
         expressions(item, found);
     }
-}
-
-/// Every `if`.
-fn rules(node: &Node) -> Vec<&Node> {
-    let mut found: Vec<&Node> = node.get("if").into_iter().collect();
-    let inside = node.as_map().unwrap_or_default().iter();
-    let inside = inside.map(|entry| &entry.value);
-    for node in inside.chain(node.as_list().unwrap_or_default()) {
-        found.extend(rules(node));
-    }
-    found
 }
 
 /// The input, each value a text, and no result yet: what an expression says of it has the type that it always has.

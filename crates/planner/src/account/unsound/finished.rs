@@ -10,9 +10,10 @@ use crate::time::spans;
 use agentctl_n8n::catalog::{Catalog, NodeKind};
 use agentctl_n8n::{Node, short_type};
 use serde_json::{Map, Value};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Nodes that hand on the items as they are.
 const HANDS_ON: &[&str] = &[
@@ -38,6 +39,8 @@ pub(in crate::account) struct Finished<'a> {
     whole: OnceCell<Part>,
     /// Of each clause, by its place, the nodes that were made of it, by their place in the workflow.
     made: OnceCell<HashMap<(usize, usize), Vec<usize>>>,
+    /// Of each clause that was looked at, by its place, what those nodes show.
+    shown: RefCell<HashMap<(usize, usize), Rc<Evidence>>>,
     /// The places of clauses that stand under a failure.
     pub(super) failures: OnceCell<Vec<Range<usize>>>,
     /// The names of the nodes that items come to where nothing fails.
@@ -66,6 +69,7 @@ impl<'a> Finished<'a> {
             language,
             whole: OnceCell::new(),
             made: OnceCell::new(),
+            shown: RefCell::default(),
             failures: OnceCell::new(),
             mainly: OnceCell::new(),
         }
@@ -148,6 +152,14 @@ impl<'a> Finished<'a> {
         own.nodes
             .retain(|n| nodes.iter().any(|o| o.name() == n.name()));
         Evidence::of(&[&own], self.request, false)
+    }
+
+    /// What the nodes that were made of a clause show of what they do.
+    pub fn evidence_of_clause(&self, clause: &Clause) -> Rc<Evidence> {
+        let mut shown = self.shown.borrow_mut();
+        let known = shown.entry((clause.from, clause.to));
+        let known = known.or_insert_with(|| Rc::new(self.evidence_of(&self.made_of(clause))));
+        Rc::clone(known)
     }
 
     /// The fields that a node reads by expressions of one field alone, with the node that gave each.
@@ -310,6 +322,13 @@ pub(super) fn text<'n>(node: &'n Node, name: &str) -> &'n str {
     value.and_then(Value::as_str).unwrap_or_default()
 }
 
+/// How a node fills its columns, whatever the parameter is called.
+pub(super) fn mapping(node: &Node) -> &str {
+    let columns = parameters(node).get("columns");
+    let mode = columns.and_then(|c| c.get("mappingMode")?.as_str());
+    mode.unwrap_or_else(|| text(node, "dataMode"))
+}
+
 /// All texts that a value holds.
 pub(super) fn texts(value: &Value) -> Vec<&str> {
     match value {
@@ -321,7 +340,7 @@ pub(super) fn texts(value: &Value) -> Vec<&str> {
 }
 
 /// All texts of a node's parameters.
-pub(super) fn all_texts(node: &Node) -> Vec<&str> {
+pub(crate) fn all_texts(node: &Node) -> Vec<&str> {
     values(node).flat_map(texts).collect()
 }
 

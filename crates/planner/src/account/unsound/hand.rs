@@ -1,6 +1,6 @@
 //! What is told, written and tested: the item of what brings nothing, an answer that nobody reads, a word that names no field.
 
-use super::finished::{Finished, all_texts, parameters, text};
+use super::finished::{Finished, all_texts, mapping, parameters};
 use crate::lex::{Class, Lexicon};
 use agentctl_n8n::{Node, short_type};
 use serde_json::Value;
@@ -27,11 +27,7 @@ pub(super) fn tells_of_nothing(finished: &Finished<'_>, node: &Node) -> bool {
         };
         items.iter().any(whole)
     };
-    let mapping = parameters(node)
-        .get("columns")
-        .and_then(|c| c.get("mappingMode")?.as_str())
-        .unwrap_or_else(|| text(node, "dataMode"));
-    all_texts(node).into_iter().any(tells) || blind && mapping == "autoMapInputData"
+    all_texts(node).into_iter().any(tells) || blind && mapping(node) == "autoMapInputData"
 }
 
 /// Whether what a model answers goes nowhere, where a file is opened behind it: no node behind it reads it, and none names it.

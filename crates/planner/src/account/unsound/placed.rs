@@ -1,7 +1,7 @@
 //! Where a step stands, and what it is given: a reading that nobody reads, a message before what it tells of, something done that
 //! only tells of the start, a call that sends nothing, a title that holds the whole item.
 
-use super::finished::{Finished, all_texts, is_outside, parameters, reads, text};
+use super::finished::{Finished, all_texts, is_outside, mapping, parameters, reads, text};
 use crate::clause::Intro;
 use agentctl_n8n::{Node, short_type};
 use serde_json::Value;
@@ -66,6 +66,12 @@ pub(super) fn acts_on_its_start(finished: &Finished<'_>, node: &Node) -> bool {
 
 /// Whether a call that was to send something sends nothing.
 pub(super) fn sends_nothing(finished: &Finished<'_>, node: &Node) -> bool {
+    let calls = short_type(node.node_type()) == "httpRequest";
+    let sends = SENDS.contains(&text(node, "method"));
+    let holds = parameters(node).get("sendBody") == Some(&Value::Bool(true));
+    if !calls || !sends || holds {
+        return false;
+    }
     let Some(part) = finished.part(node) else {
         return false;
     };
@@ -79,13 +85,7 @@ pub(super) fn sends_nothing(finished: &Finished<'_>, node: &Node) -> bool {
         let names = p.head.is_some() || p.pronoun.is_some();
         names && (p.prep.is_empty() || p.prep == "with") && p.names.is_empty() && !method(p)
     };
-    if !part.clauses.iter().any(|c| c.after.iter().any(given)) {
-        return false;
-    }
-    let calls = short_type(node.node_type()) == "httpRequest";
-    let sends = SENDS.contains(&text(node, "method"));
-    let holds = parameters(node).get("sendBody") == Some(&Value::Bool(true));
-    calls && sends && !holds
+    part.clauses.iter().any(|c| c.after.iter().any(given))
 }
 
 /// Whether a call sends the item of a file that was just fetched, and not the file.
@@ -157,13 +157,9 @@ pub(in crate::account) fn holds_a_whole_item(node: &Node) -> bool {
 
 /// Whether a node writes down, column by column, what was just looked up by what came, in place of what came.
 pub(super) fn writes_what_it_looked_up(finished: &Finished<'_>, node: &Node) -> bool {
-    let maps = parameters(node)
-        .get("columns")
-        .and_then(|c| c.get("mappingMode")?.as_str())
-        .unwrap_or_else(|| text(node, "dataMode"));
     let adds = ["append", "create", "insert"];
     let operation = text(node, "operation").to_lowercase();
-    if maps != "autoMapInputData" || !adds.iter().any(|a| operation.starts_with(a)) {
+    if mapping(node) != "autoMapInputData" || !adds.iter().any(|a| operation.starts_with(a)) {
         return false;
     }
     let looked = |n: &Node| {

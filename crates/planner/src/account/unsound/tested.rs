@@ -95,7 +95,10 @@ fn field_before(chart: &Chart, at: usize) -> Option<&Item> {
 /// Whether a test compares another field with a value than the one that the request names right before it.
 pub(super) fn compares_another_field(finished: &Finished<'_>, node: &Node) -> bool {
     let tests = tests(node);
-    let Some(part) = finished.part(node).filter(|_| !tests.is_empty()) else {
+    if tests.is_empty() {
+        return false;
+    }
+    let Some(part) = finished.part(node) else {
         return false;
     };
     let lexicons = [Lexicon::of("en"), Lexicon::of(finished.language)];

@@ -3,12 +3,13 @@
 
 use super::super::Fate;
 use super::super::evidence::Evidence;
-use super::finished::{Finished, parameters};
+use super::finished::{Finished, mapping, parameters};
 use super::frames;
 use super::ways::Said;
 use crate::clause::{Clause, Intro, Phrase};
 use agentctl_n8n::Node;
 use serde_json::Value;
+use std::rc::Rc;
 
 pub(super) const SAID: &[Said] = &[
     is_another_act,
@@ -24,14 +25,19 @@ pub(super) const SAID: &[Said] = &[
 /// What is added to a record that is there, by its concept: no message, and no record of its own.
 const PARTS: &[&str] = &["comment", "note", "label", "attachment"];
 
-/// A command with the evidence of what was made of it.
-fn command<'f>(finished: &'f Finished<'_>, at: usize) -> Option<(&'f Clause, Evidence)> {
+/// A command of which something was made.
+fn obeyed<'f>(finished: &'f Finished<'_>, at: usize) -> Option<&'f Clause> {
     let clause = finished.whole().clauses.get(at)?;
     let orders = matches!(clause.intro, Intro::None | Intro::Else | Intro::Purpose);
     let verb = clause.verb.as_ref().filter(|v| !v.negated && orders)?;
-    let made = finished.made_of(clause);
-    let acts = frames::asks_for_a_step(&verb.sense) && !made.is_empty();
-    acts.then(|| (clause, finished.evidence_of(&made)))
+    let acts = frames::asks_for_a_step(&verb.sense) && !finished.made_of(clause).is_empty();
+    acts.then_some(clause)
+}
+
+/// Such a command with the evidence of what was made of it.
+fn command<'f>(finished: &'f Finished<'_>, at: usize) -> Option<(&'f Clause, Rc<Evidence>)> {
+    let clause = obeyed(finished, at)?;
+    Some((clause, finished.evidence_of_clause(clause)))
 }
 
 /// Whether what was made of a command does something else than its verb says.
@@ -101,13 +107,11 @@ fn lacks_a_figure(finished: &Finished<'_>, at: usize) -> bool {
 
 /// The names of the columns, or fields, that a node writes; none where it writes all that come.
 fn written(node: &Node) -> Option<Vec<String>> {
-    let parameters = parameters(node);
-    let columns = parameters.get("columns");
-    let maps = columns.and_then(|c| c.get("mappingMode")?.as_str());
-    let mode = maps.or_else(|| parameters.get("dataMode")?.as_str());
-    if mode == Some("autoMapInputData") {
+    if mapping(node) == "autoMapInputData" {
         return None;
     }
+    let parameters = parameters(node);
+    let columns = parameters.get("columns");
     let mut names: Vec<String> = Vec::new();
     let value = columns.and_then(|c| c.get("value")?.as_object());
     names.extend(value.into_iter().flat_map(|v| v.keys().cloned()));
@@ -235,7 +239,11 @@ fn is_done_with_another(finished: &Finished<'_>, at: usize) -> bool {
         whole.event().is_some_and(|e| e.from == clause.from) && clause.intro == Intro::When;
     let aims =
         |p: &&Phrase| starts || matches!(p.prep.as_str(), "to" | "in" | "into" | "on" | "via");
-    let mut services = clause.after.iter().filter(aims).filter_map(|p| p.service);
+    let services = clause.after.iter().filter(aims).filter_map(|p| p.service);
+    let mut services = services.filter(|s| !s.actions.is_empty()).peekable();
+    if services.peek().is_none() {
+        return false;
+    }
     let mut made = finished.made_of(clause);
     if starts {
         let trigger = |n: &&Node| {
@@ -254,13 +262,13 @@ fn is_done_with_another(finished: &Finished<'_>, at: usize) -> bool {
         return false;
     }
     let evidence = finished.evidence_of(&made);
-    services.any(|s| !s.actions.is_empty() && evidence.service(s, "").is_none())
+    services.any(|s| evidence.service(s, "").is_none())
 }
 
 /// Whether a command says more of a thing by a verb of its own, and it was read as one with the command: "la carte qui a le même e-mail".
 fn says_more_of_a_thing(finished: &Finished<'_>, at: usize) -> bool {
     let whole = finished.whole();
-    let Some((clause, _)) = command(finished, at) else {
+    let Some(clause) = obeyed(finished, at) else {
         return false;
     };
     let Some(verb) = clause.verb.as_ref() else {

@@ -1,6 +1,7 @@
 //! Which way what was said hangs on: what is done on a failure on the error of the step that it speaks of, what is done otherwise on the
 //! other way of the test, all else on neither.
 
+use super::super::evidence::CHOOSERS;
 use super::finished::{Finished, is_outside, reads};
 use super::frames;
 use crate::clause::{Clause, Intro};
@@ -8,17 +9,11 @@ use crate::lex::Lexicon;
 use agentctl_n8n::{Node, short_type};
 use std::ops::Range;
 
-/// Nodes that send items one of several ways.
-const CHOOSES: &[&str] = &[
-    "if",
-    "switch",
-    "filter",
-    "textClassifier",
-    "sentimentAnalysis",
-    "compareDatasets",
-    "removeDuplicates",
-    "code",
-];
+/// Whether a node sends items one of several ways.
+fn parts_ways(node: &Node) -> bool {
+    let short = short_type(node.node_type());
+    CHOOSERS.contains(&short) || matches!(short, "sentimentAnalysis" | "code")
+}
 
 /// What is wrong with where a clause's nodes hang.
 pub(super) type Said = fn(&Finished<'_>, usize) -> bool;
@@ -196,13 +191,12 @@ fn mainly<'f>(finished: &'f Finished<'_>) -> &'f [String] {
 
 /// Whether an ancestor of a node tests what failed.
 fn tests_a_failure(node: &Node) -> bool {
-    let chooses = CHOOSES.contains(&short_type(node.node_type()));
+    if !parts_ways(node) {
+        return false;
+    }
     let text = node.parameters().map(|p| serde_json::json!(p).to_string());
     let text = text.unwrap_or_default().to_lowercase();
-    chooses
-        && ["error", "statuscode", "status"]
-            .iter()
-            .any(|w| text.contains(w))
+    ["error", "status"].iter().any(|w| text.contains(w))
 }
 
 /// Whether what is done on a failure is done without one.
@@ -293,18 +287,14 @@ fn is_done_without_test(finished: &Finished<'_>, at: usize) -> bool {
     let holds = |c: &usize| {
         let clause = clause(finished, *c);
         let tests = clause.is_some_and(|c| matches!(c.intro, Intro::If | Intro::Unless));
-        tests && is_condition(finished, *c) && under(finished, *c).contains(&at)
+        tests && under(finished, *c).contains(&at) && is_condition(finished, *c)
     };
     let told = clause(finished, at).and_then(|c| c.verb.as_ref());
     let acts = told.is_some_and(|v| frames::asks_for_a_step(&v.sense));
     if !acts || !conditions.into_iter().any(|c| holds(&c)) {
         return false;
     }
-    let chosen = |n: &Node| {
-        CHOOSES.contains(&short_type(n.node_type()))
-            || may_fail(n)
-            || n.node_type().contains("langchain")
-    };
+    let chosen = |n: &Node| parts_ways(n) || may_fail(n) || n.node_type().contains("langchain");
     let free = |n: &&Node| {
         let before = finished.ancestors(n);
         let asks = |n: &Node| {
