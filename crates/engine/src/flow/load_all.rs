@@ -61,12 +61,25 @@ pub fn load_with(
     known: Known<'_>,
     others: &[FlowFile<'_>],
 ) -> Result<Flow, Vec<Problem>> {
+    // No file has this name: nothing calls the flow that a run starts with.
+    let entry = FlowFile { name: "", file, of };
+    let files = others.iter().copied().chain([entry]);
+    let (mut read, problems) = load_all(files, known);
+    match read.shift_remove(entry.name) {
+        Some(flow) if problems.is_empty() => Ok(Arc::unwrap_or_clone(flow)),
+        _ => Err(problems),
+    }
+}
+
+/// Reads flows that may call one another, each once. Those without a mistake, by name, and every mistake of all of them, file by file.
+pub fn load_all<'a>(
+    files: impl IntoIterator<Item = FlowFile<'a>>,
+    known: Known<'_>,
+) -> (IndexMap<String, Arc<Flow>>, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut parsed: IndexMap<&str, Parsed<'_>> = IndexMap::new();
     let mut callees = Callees::new();
-    // No file has this name: nothing calls the flow that a run starts with.
-    let entry = FlowFile { name: "", file, of };
-    for of in others.iter().copied().chain([entry]) {
+    for of in files {
         match of.of.root(of.file) {
             Ok(root) => {
                 let mut calls = Vec::new();
@@ -79,7 +92,6 @@ pub fn load_with(
             }
         }
     }
-    let mut flow = None;
     for name in order(&parsed, &mut callees, &mut problems) {
         let Some(Parsed { of, root, .. }) = parsed.get(name.as_str()) else {
             continue;
@@ -87,15 +99,27 @@ pub fn load_with(
         let (read, found) = one(root, of.file, known, &callees);
         let good = found.is_empty();
         problems.extend(found);
-        if of.name.is_empty() {
-            flow = Some(read);
-        } else {
-            callees.insert(name, good.then(|| Arc::new(read)));
-        }
+        callees.insert(name, good.then(|| Arc::new(read)));
     }
-    match flow {
-        Some(flow) if problems.is_empty() => Ok(flow),
-        _ => Err(problems),
+    let read = callees.into_iter();
+    let read = read.filter_map(|(name, flow)| Some((name, flow?)));
+    (read.collect(), problems)
+}
+
+/// Reads a flow whose callees were read before: `read`, by name. A step that calls another one is left out.
+pub fn load_beside(
+    of: Written<'_>,
+    file: &str,
+    known: Known<'_>,
+    read: &IndexMap<String, Arc<Flow>>,
+) -> Result<Flow, Vec<Problem>> {
+    let root = of.root(file).map_err(|problem| vec![problem])?;
+    let callees = read.iter();
+    let callees = callees.map(|(name, flow)| (name.clone(), Some(Arc::clone(flow))));
+    let (flow, found) = one(&root, file, known, &callees.collect());
+    match found.is_empty() {
+        true => Ok(flow),
+        false => Err(found),
     }
 }
 

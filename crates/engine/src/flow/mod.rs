@@ -57,7 +57,7 @@ mod reach_tests;
 mod talk_tests;
 
 pub use load::load;
-pub use load_all::{FlowFile, MAX_DEPTH, Written, called_by, load_with};
+pub use load_all::{FlowFile, MAX_DEPTH, Written, called_by, load_all, load_beside, load_with};
 pub use merge::{PatchRefusal, check_patch, merge, patch_of};
 pub use mermaid::mermaid;
 pub use model::*;

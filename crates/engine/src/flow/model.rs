@@ -356,6 +356,24 @@ impl Step {
             _ => Vec::new(),
         }
     }
+
+    /// The lists of steps that a file writes inside this one.
+    pub(crate) fn written_inside(&mut self) -> Vec<&mut [Step]> {
+        match &mut self.kind {
+            StepKind::Route(route) => {
+                let cases = route.cases.iter_mut();
+                cases.map(|case| case.steps.as_mut_slice()).collect()
+            }
+            StepKind::Loop(l) => vec![l.steps.as_mut_slice(), l.exhausted.as_mut_slice()],
+            StepKind::Block(steps) => vec![steps.as_mut_slice()],
+            StepKind::Parallel(p) => {
+                let branches = p.branches.iter_mut();
+                branches.map(|branch| branch.steps.as_mut_slice()).collect()
+            }
+            StepKind::ForEach(each) => vec![each.steps.as_mut_slice()],
+            _ => Vec::new(),
+        }
+    }
 }
 
 fn find<'a>(steps: &'a [Step], id: &str) -> Option<&'a Step> {

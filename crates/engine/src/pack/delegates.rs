@@ -101,17 +101,11 @@ impl Attached<'_> {
                     spec.calls = Arc::new(calls.collect());
                 }
                 StepKind::Call(spec) => self.flow(Arc::make_mut(&mut spec.flow)),
-                StepKind::Block(steps) => self.steps(steps),
-                StepKind::Loop(spec) => {
-                    self.steps(&mut spec.steps);
-                    self.steps(&mut spec.exhausted);
-                }
-                StepKind::Route(spec) => {
-                    for case in &mut spec.cases {
-                        self.steps(&mut case.steps);
+                _ => {
+                    for steps in step.written_inside() {
+                        self.steps(steps);
                     }
                 }
-                _ => {}
             }
         }
     }

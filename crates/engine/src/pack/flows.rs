@@ -8,9 +8,9 @@ use super::remotes;
 use super::root::Root;
 use super::source::Source;
 use super::{FLOW_FILE, LoadedFlow};
-use crate::flow::{self, FlowFile, Known, RemoteAgent, Written};
+use crate::flow::{self, Flow, FlowFile, Known, RemoteAgent, Written};
 use crate::vocabulary::Vocabulary;
-use agentctl_base::yaml::{self, Problem};
+use agentctl_base::yaml::{self, Node, Problem};
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,14 +37,36 @@ pub(super) struct OfFlows<'a> {
 
 /// What the flows of a pack are read from, by name.
 pub(super) struct Sources {
-    of: IndexMap<String, Source>,
+    of: IndexMap<String, FlowSource>,
     /// The compiled-in ones under those of the project.
     bases: IndexMap<String, Source>,
 }
 
+/// A flow's text, and what was read of it.
+struct FlowSource {
+    source: Source,
+    /// None: it cannot be read.
+    root: Option<Node>,
+}
+
+impl FlowSource {
+    fn of(source: Source) -> FlowSource {
+        let root = yaml::read(&source.text, &source.file).ok();
+        FlowSource { source, root }
+    }
+
+    /// Of one that cannot be read the text, whose reader says why.
+    fn written(&self) -> Written<'_> {
+        let tree = self.root.as_ref().map(Written::Tree);
+        tree.unwrap_or(Written::Text(&self.source.text))
+    }
+}
+
 impl Sources {
-    pub fn all(&self) -> impl Iterator<Item = &Source> {
-        self.of.values()
+    /// The flows that the steps of each call.
+    pub fn calls(&self) -> impl Iterator<Item = Vec<String>> {
+        let read = self.of.values();
+        read.map(|flow| flow::called_by(flow.written(), &flow.source.file))
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -57,8 +79,7 @@ impl Sources {
 
     /// The JSON Schema of what a flow gives; None: it says none, or cannot be read, which is told elsewhere.
     pub fn output(&self, flow: &str) -> Option<Value> {
-        let source = self.of.get(flow)?;
-        let root = yaml::read(&source.text, &source.file).ok()?;
+        let root = self.of.get(flow)?.root.as_ref()?;
         Some(root.get("output")?.get("schema")?.to_json())
     }
 
@@ -66,7 +87,7 @@ impl Sources {
     pub fn texts(&self) -> impl Iterator<Item = (String, &Source)> {
         self.of
             .iter()
-            .map(|(name, source)| (flow_path(name), source))
+            .map(|(name, flow)| (flow_path(name), &flow.source))
     }
 }
 
@@ -93,7 +114,12 @@ pub(super) fn sources(
         }
     }
     manifest::instantiate(instances, &mut of, problems);
-    Sources { of, bases }
+    let of = of.into_iter();
+    let of = of.map(|(name, source)| (name, FlowSource::of(source)));
+    Sources {
+        of: of.collect(),
+        bases,
+    }
 }
 
 /// The flows by name: those of the files, the orchestrator in force, and those that other agents are called by.
@@ -114,14 +140,11 @@ pub(super) fn flows(
         .map(|remote| (remote.flow(), remotes::flow_of(remote, sources)))
         .collect();
     let mut files: Vec<FlowFile<'_>> = Vec::new();
-    for (name, source) in &sources.of {
-        let of = Written::Text(&source.text);
-        files.push(FlowFile {
-            name,
-            file: &source.file,
-            of,
-        });
-    }
+    files.extend(sources.of.iter().map(|(name, flow)| FlowFile {
+        name,
+        file: &flow.source.file,
+        of: flow.written(),
+    }));
     files.extend(remotes.iter().map(|(name, text)| FlowFile {
         name,
         file: name,
@@ -140,61 +163,26 @@ pub(super) fn flows(
             of: Written::Text("name: orchestrator\nsteps: [{id: none, end: true}]\n"),
         });
     }
-    let calls: Calls<'_> = (files.iter())
-        .map(|file| (file.name, flow::called_by(file.of, file.file)))
-        .collect();
+    let (read, found) = flow::load_all(files.iter().copied(), known);
+    problems.extend(found);
     let mut flows = IndexMap::new();
-    for file in &files {
-        let (name, others) = (file.name, others(file.name, &files, &calls));
-        match flow::load_with(file.of, file.file, known, &others) {
-            Ok(mut flow) => {
-                if let Some(base) = sources.bases.get(name) {
-                    // Its agents are not asked for: the project's may be others.
-                    let known = Known {
-                        agents: None,
-                        ..known
-                    };
-                    match flow::load_with(Written::Text(&base.text), &base.file, known, &others) {
-                        Ok(base) => flow.inherit(&base),
-                        // Without it the guards of its fields would be gone.
-                        Err(found) => problems.extend(found),
-                    }
-                }
-                let file = file.file.to_owned();
-                flows.insert(name.to_owned(), LoadedFlow { flow, file });
+    for FlowFile { name, file, .. } in files {
+        let Some(flow) = read.get(name) else { continue };
+        let mut flow = Flow::clone(flow);
+        if let Some(base) = sources.bases.get(name) {
+            // Its agents are not asked for: the project's may be others.
+            let known = Known {
+                agents: None,
+                ..known
+            };
+            match flow::load_beside(Written::Text(&base.text), &base.file, known, &read) {
+                Ok(base) => flow.inherit(&base),
+                // Without it the guards of its fields would be gone.
+                Err(found) => problems.extend(found),
             }
-            Err(found) => problems.extend(found),
         }
+        let file = file.to_owned();
+        flows.insert(name.to_owned(), LoadedFlow { flow, file });
     }
     flows
-}
-
-/// Which flows each flow calls.
-type Calls<'a> = BTreeMap<&'a str, Vec<String>>;
-
-/// The flows that a step of the one of this name may call: all but itself and those that it stands below.
-fn others<'s>(name: &str, files: &[FlowFile<'s>], calls: &Calls<'_>) -> Vec<FlowFile<'s>> {
-    let below = reached(name, calls);
-    let files = files.iter().copied().filter(|other| {
-        other.name != name
-            && (below.contains(other.name) || !reached(other.name, calls).contains(name))
-    });
-    files.collect()
-}
-
-/// The flows that one calls, and those that they call.
-fn reached<'c>(name: &str, calls: &'c Calls<'_>) -> BTreeSet<&'c str> {
-    let mut reached = BTreeSet::new();
-    let mut open: Vec<&str> = calls
-        .get(name)
-        .into_iter()
-        .flatten()
-        .map(String::as_str)
-        .collect();
-    while let Some(next) = open.pop() {
-        if reached.insert(next) {
-            open.extend(calls.get(next).into_iter().flatten().map(String::as_str));
-        }
-    }
-    reached
 }

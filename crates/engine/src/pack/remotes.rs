@@ -22,11 +22,8 @@ const QUESTIONS: usize = 8;
 
 /// The other agents that flows call, each once.
 pub(super) fn of(sources: &Sources, made: Option<&Made>) -> BTreeSet<RemoteAgent> {
-    let files = sources
-        .all()
-        .map(|source| flow::called_by(Written::Text(&source.text), &source.file));
     let chosen = made.map(|made| flow::called_by(Written::Tree(&made.root), &made.source.file));
-    let called = files.chain(chosen).flatten();
+    let called = sources.calls().chain(chosen).flatten();
     called
         .filter_map(|name| RemoteAgent::of_flow(&name))
         .collect()

@@ -256,6 +256,33 @@ fn a_flow_that_is_a_tool_asks_nobody_and_does_not_call_itself() {
 }
 
 #[test]
+fn an_agent_has_its_flows_wherever_its_step_stands() {
+    let agent =
+        "{id: main, agent: boss, task: serve, instructions: Serve., contract: {type: object}}";
+    for around in [
+        format!(
+            "  - id: p\n    parallel: {{}}\n    branches:\n      - {{id: one, steps: [{agent}]}}\n"
+        ),
+        format!("  - id: e\n    for_each: {{of: '[1]', as: one}}\n    steps: [{agent}]\n"),
+        format!("  - id: l\n    loop: [{agent}]\n    max: 2\n"),
+        format!(
+            "  - id: r\n    route: {{by: \"'a'\"}}\n    cases:\n      - {{case: a, steps: [{agent}]}}\n"
+        ),
+    ] {
+        let turn = format!("name: turn\nsteps:\n{around}");
+        let pack = pack(&[("agents/turn.flow.yaml", &turn)]);
+        let pack = pack.unwrap_or_else(|wrong| panic!("{turn}{wrong}"));
+        let steps = pack.flow.steps_of_all();
+        let main = steps.iter().find(|step| step.id == "main").unwrap();
+        let crate::flow::StepKind::Agent(spec) = &main.kind else {
+            panic!("{turn}");
+        };
+        let called: Vec<&str> = spec.calls.iter().map(|step| step.id.as_str()).collect();
+        assert_eq!(called, ["ask"], "{turn}");
+    }
+}
+
+#[test]
 fn one_pattern_makes_several_flows() {
     let manifest = "name: desk\nentry: turn\nflows:\n  one: {from: helper, who: One}\n  two: {from: helper, who: Two}\n";
     let helper = HELPER
