@@ -140,9 +140,9 @@ fn addressed<'a>(
                 return Ok((word.to_owned(), None));
             }
             let pack = session::talking_pack(root, out)?;
-            // "revert", "thanks": a plain word that is not nearly a name is said, and the user sees to whom.
+            // "revert", "60s": a plain word that is not nearly a name is said, and the user sees to whom.
             let near = nearest(name, known.iter().map(String::as_str));
-            if word.chars().all(char::is_alphabetic) && near.is_empty() {
+            if word.chars().all(char::is_alphanumeric) && near.is_empty() {
                 out.note(&format!(
                     "there is no pack {word:?}: it goes to {pack} as a message"
                 ));
