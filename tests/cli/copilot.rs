@@ -163,6 +163,35 @@ fn a_bare_word_is_a_message() {
         taken_back.stderr
     );
     assert!(told(&say("hello").json()).contains("You are welcome"));
+    let number = say("60s");
+    assert!(
+        number.stderr.contains("there is no pack \"60s\""),
+        "{}",
+        number.stderr
+    );
+    assert_eq!(number.code, 0, "{}", number.stderr);
+}
+
+/// Most of a small workflow goes or is held back, one step after the other, each as the user said: that is asked of nobody.
+#[test]
+fn what_each_message_names_is_done_in_a_small_workflow() {
+    let project = Project::new();
+    say(
+        &project,
+        "When a webhook receives a lead, add it to Airtable and tell #leads on Slack.",
+    );
+    for message in [
+        "Use Google Sheets instead of Airtable.",
+        "only if the budget is over 3000",
+        "Use Microsoft Teams instead of Slack.",
+    ] {
+        let reply = say(&project, message);
+        assert_eq!(reply["expects"], "nothing", "{message}: {reply:#}");
+        assert_eq!(reply["outcome"], "complete", "{message}: {reply:#}");
+    }
+    let workflow = document(&project);
+    node(&workflow, "googleSheets");
+    node(&workflow, "microsoftTeams");
 }
 
 #[test]

@@ -31,7 +31,7 @@ mod structure_only;
 mod turn_scope;
 mod wipe;
 
-pub use asked_for::is_asked_for;
+pub use asked_for::{Asked, is_asked_for};
 pub use change::{Edge, GraphChange, NodeKey, keys};
 pub use credentials::credentials;
 pub use outline::{Outline, Start, Starts};

@@ -53,7 +53,7 @@ pub fn turn_scope(
 
 /// The words hold the node's whole name, or the service that it is of. A longer text that the user quotes is a value, whatever name
 /// stands in it.
-fn is_named(node: &Node, said: &Facts) -> bool {
+pub(super) fn is_named(node: &Node, said: &Facts) -> bool {
     let service = words(short_type(node.node_type())).join(" ");
     let long = service.chars().count() >= SHORTEST;
     stands_alone(node.name(), said) || (long && stands_alone(&service, said))

@@ -44,11 +44,6 @@ impl Loss {
         !self.held.is_empty() && (self.lost.len() + self.held.len()) * 2 > self.total
     }
 
-    /// Whether all that is to be said is that most of it stands behind new gates.
-    pub(super) fn is_only_gated(&self) -> bool {
-        self.is_gated() && self.lost.is_empty() && self.replaced == 0 && self.stopped.is_none()
-    }
-
     /// Whether it is the user's to allow.
     pub fn is_asked(&self) -> bool {
         self.is_wipe() || self.is_gated() || self.stopped.is_some()

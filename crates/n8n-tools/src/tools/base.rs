@@ -121,17 +121,27 @@ impl N8n {
         };
         let loss = self.loss(from.outline(), after);
         let mut counted = from.counted(&loss);
-        if guards::is_asked_for(&loss, after, cx.guards.facts()) {
-            counted.requested = true;
-            return Ok(Ok(Some(Judged {
-                decision: guards::allow(guards::WIPE),
-                what: loss.what(),
-                counted,
-            })));
+        let alone = (loss.is_asked()).then(|| self.loss(&self.outline(&before.workflow), after));
+        if let Some(alone) = &alone {
+            let asked = guards::Asked {
+                before: &before.workflow,
+                after,
+                loss: alone,
+            };
+            // What an earlier change made of the workflow as a whole, no words of this one ask for.
+            let is_plain = loss.replaced == 0 && loss.stopped.is_none();
+            if is_plain && guards::is_asked_for(&asked, cx.guards.facts()) {
+                counted.requested = true;
+                return Ok(Ok(Some(Judged {
+                    decision: guards::allow(guards::WIPE),
+                    what: loss.what(),
+                    counted,
+                })));
+            }
         }
         let mut decision = guards::wipe(&loss, &from.words());
         if let (Decision::Ask { reason, .. }, From::Kept(_)) = (&mut decision, &from)
-            && !self.loss(&self.outline(&before.workflow), after).is_asked()
+            && alone.is_some_and(|alone| !alone.is_asked())
         {
             reason.push_str(&format!(
                 "; if what is there now is what is wanted, `agentctl accept {}` counts from that",

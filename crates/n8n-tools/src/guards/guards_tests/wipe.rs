@@ -1,6 +1,7 @@
 //! What counts as lost, and when it is too much.
 
 use super::*;
+use agentctl_engine::policy::Facts;
 
 /// No node can.
 const NONE: Starts<'static> = &|_| Start::No;
@@ -419,4 +420,54 @@ fn what_newly_stands_behind_a_gate_is_held_and_a_gate_that_says_the_same_is_not_
     );
     let woken = json!([{"op": "enable_node", "node": "id-1"}]);
     assert_eq!(held(&base, woken).held.len(), 6);
+}
+
+#[test]
+fn what_the_users_words_name_may_go() {
+    let base = chain(4);
+    let name = |i: usize| base.nodes[i].name().to_owned();
+    let gone = |ids: &[usize]| -> Workflow {
+        let ops: Value = ids
+            .iter()
+            .map(|i| json!({"op": "remove_node", "node": format!("id-{i}")}))
+            .collect();
+        edited(&base, ops)
+    };
+    let (last, before_it, first) = (name(3), name(2), name(0));
+    let asked_for = |words: &str, after: &Workflow| {
+        let mut said = Facts::default();
+        said.add_words(words);
+        let loss = loss(&base, after, ANY);
+        let change = Asked {
+            before: &base,
+            after,
+            loss: &loss,
+        };
+        is_asked_for(&change, &said)
+    };
+    let two = gone(&[2, 3]);
+    for (words, wanted) in [
+        (format!("Remove {before_it} and {last}."), true),
+        (format!("entferne {before_it} und {last}"), true),
+        // one of them was never named
+        (format!("Remove {last}."), false),
+        // nothing was to go
+        (format!("Rename {before_it} and {last}."), false),
+        // another one is named too, and nobody can tell which of them was to go
+        (
+            format!("Behind {first} remove {before_it} and {last}."),
+            false,
+        ),
+        // a text that is quoted is a value
+        (
+            format!("Remove the words \"see {before_it} and {last} for all the rest of it\""),
+            false,
+        ),
+    ] {
+        assert_eq!(asked_for(&words, &two), wanted, "{words}");
+    }
+    // What hangs on what was named goes with it unasked for.
+    let cut = gone(&[1]);
+    assert!(!asked_for(&format!("Remove {}.", name(1)), &cut));
+    assert!(!asked_for("Remove it all.", &gone(&[0, 1, 2, 3])));
 }
