@@ -205,7 +205,7 @@ fn a_node_between_two_stands_between_them_or_below() {
 }
 
 #[test]
-fn several_between_two_share_the_room() {
+fn several_between_two_have_a_column_each() {
     let mut w = built(
         &["A", "B", "Second", "First"],
         &[
@@ -219,9 +219,54 @@ fn several_between_two_share_the_room() {
         w.nodes[at].map_mut().remove("position");
     }
     place_new(&mut w, &[NodeId("First".into()), NodeId("Second".into())]);
-    let x = |name: &str| w.node_by_name(name).unwrap().position().unwrap().0;
-    assert!(0.0 < x("First") && x("First") < x("Second") && x("Second") < 240.0);
-    assert_eq!(overlaps(&w), Vec::<String>::new());
+    let row = [
+        ("A", 0, 0),
+        ("B", 720, 0),
+        ("Second", 480, 0),
+        ("First", 240, 0),
+    ];
+    assert_eq!(positions(&w), row);
+}
+
+#[test]
+fn what_stands_behind_makes_room_where_there_is_none() {
+    // A (0), the inserted one below (128), B with its tool (240), After (480): and one more between the inserted one and B.
+    let mut w = built(
+        &["A", "Inserted", "B", "Tool", "After", "Aside", "New"],
+        &[
+            ("A", "main", 0, "Inserted"),
+            ("Inserted", "main", 0, "New"),
+            ("New", "main", 0, "B"),
+            ("Tool", "ai_tool", 0, "B"),
+            ("B", "main", 0, "After"),
+            ("A", "main", 0, "Aside"),
+        ],
+    );
+    for (node, (x, y)) in w.nodes.iter_mut().zip([
+        (0.0, 0.0),
+        (128.0, 176.0),
+        (240.0, 0.0),
+        (208.0, 192.0),
+        (640.0, 0.0),
+        (128.0, 352.0),
+    ]) {
+        node.set_position(x, y);
+    }
+    w.nodes[6].map_mut().remove("position");
+    place_new(&mut w, &[NodeId("New".into())]);
+    // All that stands from B on moved by the same, the tool with it; what stands left of it stayed.
+    assert_eq!(
+        positions(&w),
+        [
+            ("A", 0, 0),
+            ("Inserted", 128, 176),
+            ("B", 608, 0),
+            ("Tool", 576, 192),
+            ("After", 1008, 0),
+            ("Aside", 128, 352),
+            ("New", 368, 176),
+        ]
+    );
 }
 
 /// The workflow after its nodes A (0), B (240), C (480) and D (720), one after the other, were connected otherwise.

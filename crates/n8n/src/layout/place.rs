@@ -1,5 +1,6 @@
-//! Placing added nodes near what they are connected to, so that their connections run to the right, without moving any other and
-//! without overlap; and moving those that a change reconnected against the direction.
+//! Placing added nodes near what they are connected to, so that their connections run to the right and nothing overlaps: other nodes
+//! move only where there is no room between the two that one joins, to the right and as they stand to one another; and moving those
+//! that a change reconnected against the direction.
 
 use super::flow::Flow;
 use super::{COLUMN_GAP, NODE_WIDTH, ROOT_WIDTH, ROW_HEIGHT, SUB_ROW_HEIGHT, SUB_WIDTH, snapped};
@@ -11,6 +12,8 @@ const ROWS_TRIED: i32 = 12;
 /// Air around a node, label included.
 const CLEAR_X: f64 = 48.0;
 const CLEAR_Y: f64 = 64.0;
+/// A connection that is shorter cannot be seen.
+const SHORTEST_EDGE: f64 = 16.0;
 
 #[derive(Debug, Clone, Copy)]
 struct Frame {
@@ -31,13 +34,14 @@ impl Frame {
     }
 }
 
-/// Places the named nodes; every other node and all sticky notes stay where they are. A node between two others stands between them:
-/// in their row where there is room, else below.
+/// Places the named nodes. A node between two others stands between them: in their row where there is room, else below. Where not even
+/// its connections would run to the right, what stands from there on makes room; every other node and sticky note stays where it is.
 pub fn place_new(workflow: &mut Workflow, new_ids: &[NodeId]) {
     if new_ids.is_empty() {
         return;
     }
     let mut scene = Scene::of(workflow, new_ids);
+    scene.make_room(workflow);
     while !scene.pending.is_empty() {
         // A node of the main flow waits until one beside it stands, as long as there is any other to begin with.
         let near = |beside: bool| {
@@ -60,8 +64,8 @@ pub fn place_new(workflow: &mut Workflow, new_ids: &[NodeId]) {
     }
 }
 
-/// Moves nodes that were there before and that stand left of what `workflow` newly leads to them from (but where that closes a loop): to
-/// the right of it. One that would then stand right of what it leads to, that other nodes serve, or that is among `fixed`, stays.
+/// Moves nodes that were there before and that do not stand right of what `workflow` newly leads to them from (but where that closes a
+/// loop): to the right of it. One that would then stand right of what it leads to, that other nodes serve, or that is among `fixed`, stays.
 pub fn turn(before: &Workflow, workflow: &mut Workflow, fixed: &HashSet<NodeId>) {
     // By id: a node that was renamed is led to as before.
     let mains = |workflow: &Workflow| -> HashSet<(NodeId, NodeId)> {
@@ -95,7 +99,7 @@ pub fn turn(before: &Workflow, workflow: &mut Workflow, fixed: &HashSet<NodeId>)
             let id = node.id();
             let mut backwards = scene
                 .before(*at)
-                .filter(|from| scene.x(*at) < scene.x(*from));
+                .filter(|from| scene.x(*at) < scene.right(*from));
             led_to.contains(&id) && backwards.any(|from| is_new(from, &id))
         })
         .map(|(at, _)| at)
@@ -134,6 +138,8 @@ struct Scene {
 struct Side {
     /// Of the nearest, the left side.
     x: Option<f64>,
+    /// Of any, where it ends.
+    end: Option<f64>,
     /// Pending nodes in between, on the longest way.
     between: usize,
 }
@@ -208,6 +214,10 @@ impl Scene {
         self.frames.get(&at).map_or(0.0, |frame| frame.x)
     }
 
+    fn right(&self, at: usize) -> f64 {
+        self.frames.get(&at).map_or(0.0, Frame::right)
+    }
+
     fn before(&self, at: usize) -> impl Iterator<Item = usize> {
         self.parents.get(at).into_iter().flatten().copied()
     }
@@ -223,6 +233,58 @@ impl Scene {
         }
     }
 
+    /// Moves what stands from the right one of two nodes on to the right, where those that are to come between them have no room: by as
+    /// much as puts each of them into a column of its own.
+    fn make_room(&mut self, workflow: &mut Workflow) {
+        for at in self.pending.clone() {
+            let left = self.side(at, &self.parents, f64::max);
+            let right = self.side(at, &self.children, f64::min);
+            let (Some(from), Some(end), Some(to)) = (left.x, left.end, right.x) else {
+                continue;
+            };
+            let others = (left.between + right.between) as f64;
+            let nodes = self.width(at) + others * NODE_WIDTH;
+            let edges = others + 2.0;
+            let room = to - end;
+            // Nothing can run forward between what stands the other way round.
+            if from < to && room < nodes + edges * SHORTEST_EDGE {
+                let by = snapped(nodes + edges * COLUMN_GAP - room);
+                self.move_on(workflow, to, by);
+            }
+        }
+    }
+
+    /// Moves all that stands there or further right, sub-nodes with what they serve.
+    fn move_on(&mut self, workflow: &mut Workflow, from: f64, by: f64) {
+        let count = workflow.nodes.len();
+        let stands_there = |at: usize| {
+            let position = workflow.nodes.get(at).and_then(|node| node.position());
+            !self.pending.contains(&at) && position.is_some_and(|(x, _)| x >= from)
+        };
+        let goes: Vec<usize> = (0..count)
+            .filter(|at| stands_there(self.root_of(*at)))
+            .collect();
+        for at in goes {
+            super::shift(workflow, at, by, 0.0);
+            if let Some(frame) = self.frames.get_mut(&at) {
+                frame.x += by;
+            }
+        }
+    }
+
+    /// The node of the main flow that a node serves, over others that do; itself, where it serves none.
+    fn root_of(&self, at: usize) -> usize {
+        let mut root = at;
+        // A ring of sub-nodes comes to an end, too.
+        for _ in 0..=self.serves.len() {
+            match self.serves.iter().find(|(from, _)| *from == root) {
+                Some((_, to)) => root = *to,
+                None => break,
+            }
+        }
+        root
+    }
+
     /// The nearest placed nodes that lead here (`next`: parents), or that are led to from here (children), past pending ones.
     fn side(&self, at: usize, next: &[Vec<usize>], nearer: fn(f64, f64) -> f64) -> Side {
         // Loops are left out of both, so this comes to an end; each node once, deepest first.
@@ -233,6 +295,8 @@ impl Scene {
             for &next in next.get(node).into_iter().flatten() {
                 if let Some(frame) = self.frames.get(&next) {
                     side.x = Some(side.x.map_or(frame.x, |x| nearer(x, frame.x)));
+                    let end = frame.right();
+                    side.end = Some(side.end.map_or(end, |right| right.max(end)));
                     side.between = side.between.max(between);
                     continue;
                 }

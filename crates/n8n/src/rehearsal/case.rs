@@ -425,10 +425,10 @@ fn at_node(
             .get(name)
             .is_none_or(|sent| sent.len() == calls.len());
         let rests = made_up.work(name).or(way);
-        let rests = rests.or_else(|| made_up.count(name).filter(|_| !as_many));
+        let rests = rests.or_else(|| made_up.calls(name).filter(|_| !as_many));
         let sent = seen.sent.get(name).map(|sent| json!(sent));
         let check = Check::new(format!("{name}: sent"), why).seeing(sent.as_ref());
-        out.push(settle(check, calls.len(), rests, made_up.count(name)));
+        out.push(settle(check, calls.len(), rests, made_up.calls(name)));
     }
 }
 

@@ -46,6 +46,8 @@ pub(super) struct MadeUp {
     items: Of,
     /// How many come out of it.
     count: Of,
+    /// How many come to it.
+    calls: Of,
 }
 
 impl MadeUp {
@@ -112,6 +114,7 @@ impl MadeUp {
             false => read.clone(),
         };
         let mut found = note(&mut self.read, name, read) | note(&mut self.way, name, way);
+        found |= note(&mut self.calls, name, count.clone());
         // What the test was given for a node is what it is.
         if !step.is_given {
             found |= note(&mut self.items, name, items) | note(&mut self.count, name, count);
@@ -135,9 +138,14 @@ impl MadeUp {
         items.or_else(|| self.way(node))
     }
 
-    /// The same of how many there are of them, or of its calls.
+    /// The same of how many there are of them.
     pub fn count(&self, node: &str) -> Option<&str> {
         self.count.get(node).map(String::as_str)
+    }
+
+    /// The same of how often it is called.
+    pub fn calls(&self, node: &str) -> Option<&str> {
+        self.calls.get(node).map(String::as_str)
     }
 
     /// The same of what the one who called the workflow was answered.
@@ -173,11 +181,9 @@ fn steps<'w>(workflow: &'w Workflow, parts: &BTreeMap<&str, &Part>) -> BTreeMap<
     let mut steps = BTreeMap::new();
     let mut after: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut before: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (from, kind, _, link) in workflow.edges() {
-        if kind == "main" {
-            before.entry(link.node.as_str()).or_default().push(from);
-            after.entry(from).or_default().push(link.node.as_str());
-        }
+    for (from, to) in handed_on(workflow) {
+        before.entry(to).or_default().push(from);
+        after.entry(from).or_default().push(to);
     }
     for node in &workflow.nodes {
         let part = parts.get(node.name()).copied();
@@ -202,6 +208,45 @@ fn steps<'w>(workflow: &'w Workflow, parts: &BTreeMap<&str, &Part>) -> BTreeMap<
         }
     }
     steps
+}
+
+/// Which nodes hand items on to which: as they are connected, but of a loop over items, which gives the body of what came to it from
+/// outside alone. What comes back from the body leaves where the loop is done.
+fn handed_on(workflow: &Workflow) -> Vec<(&str, &str)> {
+    let mains: Vec<(&str, u32, &str)> = { workflow.edges() }
+        .filter(|(_, kind, ..)| *kind == "main")
+        .map(|(from, _, output, link)| (from, output, link.node.as_str()))
+        .collect();
+    let mut handed: Vec<(&str, &str)> = mains.iter().map(|(from, _, to)| (*from, *to)).collect();
+    let is_loop = |node: &&Node| short_type(node.node_type()) == "splitInBatches";
+    for node in workflow.nodes.iter().filter(is_loop) {
+        // The outputs changed places with version 3.
+        let (done, body) = match node.type_version().is_some_and(|version| version < 3.0) {
+            true => (1, 0),
+            false => (0, 1),
+        };
+        let of = |output: u32| {
+            let out = mains.iter();
+            out.filter(move |(from, at, _)| *from == node.name() && *at == output)
+                .map(|(_, _, to)| *to)
+        };
+        let mut inside: BTreeSet<&str> = BTreeSet::new();
+        let mut open: Vec<&str> = of(body).collect();
+        while let Some(at) = open.pop() {
+            if at != node.name() && inside.insert(at) {
+                let next = mains.iter().filter(|(from, ..)| *from == at);
+                open.extend(next.map(|(_, _, to)| *to));
+            }
+        }
+        let comes_back = |(from, to): &(&str, &str)| *to == node.name() && inside.contains(from);
+        let back: Vec<&str> = { handed.iter() }
+            .filter(|edge| comes_back(edge))
+            .map(|(from, _)| *from)
+            .collect();
+        handed.retain(|edge| !comes_back(edge));
+        handed.extend(of(done).flat_map(|to| back.iter().map(move |from| (*from, to))));
+    }
+    handed
 }
 
 /// Whether it was not known.

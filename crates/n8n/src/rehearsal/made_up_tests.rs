@@ -185,6 +185,42 @@ fn only_a_node_that_answered_tells_what_the_answer_rests_on() {
     assert_eq!(outcome("Theirs"), CaseOutcome::Inconclusive);
 }
 
+/// What a node in the body of a loop was made up to hand on comes back to the loop, and not to the node again.
+#[test]
+fn the_body_of_a_loop_rests_on_what_entered_it() {
+    for (version, done, body) in [(3.0, 0, 1), (2.0, 1, 0)] {
+        let mut document = chain(vec![
+            webhook("w"),
+            node(
+                "Loop",
+                "n8n-nodes-base.splitInBatches",
+                version,
+                json!({"batchSize": 2}),
+            ),
+            python("Work"),
+            set("After", "x", "={{ $json.x }}"),
+            set("Done", "x", "={{ $json.x }}"),
+        ])
+        .to_value();
+        let to = |name: &str| json!({"node": name, "type": "main", "index": 0});
+        let mut outputs = vec![json!([]), json!([])];
+        outputs[done] = json!([to("Done")]);
+        outputs[body] = json!([to("Work")]);
+        document["connections"]["Loop"] = json!({"main": outputs});
+        document["connections"]["After"] = json!({"main": [[to("Loop")]]});
+        let workflow = Workflow::from_value(document).unwrap();
+        let ran = ["Webhook", "Loop", "Work", "After", "Done"]
+            .map(|name| run(name, None, json!([{"x": 1}]), Value::Null));
+        let trace = Trace::read(&execution("success", ran.to_vec()));
+        let made = MadeUp::of(&workflow, &tried(&workflow).parts, &trace);
+        let read = ["Loop", "Work", "After", "Done"].map(|name| made.work(name));
+        let after = [None, None, Some("Work"), Some("Work")];
+        assert_eq!(read, after, "{version}");
+        assert_eq!(made.calls("Work"), None);
+        assert_eq!(made.way("Done"), None);
+    }
+}
+
 /// However the nodes are written down.
 #[test]
 fn what_a_long_way_rests_on_is_found_in_any_order() {
