@@ -49,15 +49,18 @@ pub enum May {
     Cancel,
     /// Erase conversations.
     Admin,
+    /// Look at the runs that commands of the project began: what its owner sees of them.
+    Oversee,
 }
 
 impl May {
-    pub const ALL: [(May, &'static str); 5] = [
+    pub const ALL: [(May, &'static str); 6] = [
         (May::Turn, "turn"),
         (May::Read, "read"),
         (May::Approve, "approve"),
         (May::Cancel, "cancel"),
         (May::Admin, "admin"),
+        (May::Oversee, "oversee"),
     ];
 
     pub fn named(name: &str) -> Option<May> {

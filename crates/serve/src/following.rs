@@ -1,6 +1,7 @@
-//! A run's journal as it grows, wherever it is written: by a turn of this server, or, where journals are shared, by another replica.
+//! A run's journal as it grows, wherever it is written: by a turn of this server, by a command, or, where journals are shared, by another
+//! replica.
 
-use crate::runs::Found;
+use crate::runs::Readable;
 use crate::server::Server;
 use agentctl_engine::store::{Copied, LedgerError, Record, StoreError, Tail};
 use std::path::PathBuf;
@@ -8,14 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// So long lies between two looks at what another replica may have written: twice as long each time that nothing was there, up to the
+/// So long lies between two looks at what another process may have written: twice as long each time that nothing was there, up to the
 /// longest. A run that waits for a person for days is asked for by each who follows it.
 const ELSEWHERE: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(4);
 
 pub struct Following {
     server: Arc<Server>,
-    found: Found,
+    found: Readable,
     tail: Tail,
     path: PathBuf,
     /// Bytes of the file when it was read last.
@@ -26,11 +27,12 @@ pub struct Following {
 
 impl Following {
     /// None: no run has such a name.
-    pub fn new(server: &Arc<Server>, found: &Found) -> Option<Following> {
+    pub fn new(server: &Arc<Server>, found: impl Into<Readable>) -> Option<Following> {
+        let found = found.into();
         let path = found.pack.project.run(&found.run).ok()?.journal();
         Some(Following {
             server: Arc::clone(server),
-            found: found.clone(),
+            found,
             tail: Tail::new(&path),
             path,
             read: 0,
@@ -64,7 +66,8 @@ impl Following {
         if let Some(live) = &mut self.live {
             return drop(live.changed().await);
         }
-        if self.found.pack.project.ledger().is_none() {
+        let is_shared = self.found.pack.project.ledger().is_some();
+        if !is_shared && self.found.key.is_some() {
             return drop(self.begun.changed().await);
         }
         let mut pause = ELSEWHERE;

@@ -8,6 +8,7 @@ mod ask;
 mod asked;
 mod chat;
 pub mod clients;
+mod commands;
 mod ending;
 mod events;
 mod fields;

@@ -1,8 +1,9 @@
 //! `GET /runs`: the client's runs of all packs that it reaches, those that were written last first, page by page; and what the client
-//! may do with them.
+//! may do with them. `by=commands`: those that commands began, in their place.
 
 use crate::answer::{Answer, json};
 use crate::ask::Ask;
+use crate::commands;
 use crate::problem::Problem;
 use crate::runs::{Found, standing};
 use crate::server::Server;
@@ -16,52 +17,64 @@ const MOST: usize = 100;
 /// So many rows are read at once.
 const ROWS: u32 = 101;
 /// So many characters of what began a run are told.
-const SHOWN: usize = 300;
+pub const SHOWN: usize = 300;
 
 /// Which of them.
 struct Wanted {
     limit: usize,
-    /// Those behind this one: when it was written, and the run.
-    after: Option<(i64, String)>,
+    /// Those behind this one, as the `next` of an answer had it.
+    after: Option<String>,
+    /// Those that commands began, in place of the client's own.
+    by_commands: bool,
 }
+
+/// When a run was written, and its name.
+type Place = (i64, String);
 
 impl Wanted {
     fn of(query: &str) -> Result<Wanted, Problem> {
         let mut wanted = Wanted {
             limit: PAGE,
             after: None,
+            by_commands: false,
         };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let wrong = || {
-                Problem::bad(format!("{pair:?} is not taken here"))
-                    .hint(format!("limit=1 to {MOST}, after=the `next` of an answer"))
+                Problem::bad(format!("{pair:?} is not taken here")).hint(format!(
+                    "limit=1 to {MOST}, after=the `next` of an answer, by=commands"
+                ))
             };
             match pair.split_once('=').ok_or_else(wrong)? {
                 ("limit", limit) => {
                     let limit = limit.parse().ok().filter(|n| (1..=MOST).contains(n));
                     wanted.limit = limit.ok_or_else(wrong)?;
                 }
-                ("after", place) => {
-                    let parts = place.split_once('.');
-                    let place =
-                        parts.and_then(|(at, run)| Some((at.parse().ok()?, run.to_owned())));
-                    wanted.after = Some(place.ok_or_else(wrong)?);
-                }
+                ("after", place) if !place.is_empty() => wanted.after = Some(place.to_owned()),
+                ("by", "commands") => wanted.by_commands = true,
                 _ => return Err(wrong()),
             }
         }
         Ok(wanted)
     }
+
+    /// Where the page of conversations' runs begins.
+    fn place(&self) -> Result<Option<Place>, Problem> {
+        let Some(text) = &self.after else {
+            return Ok(None);
+        };
+        let parts = text.split_once('.');
+        let place = parts.and_then(|(at, run)| Some((at.parse().ok()?, run.to_owned())));
+        let wrong = || Problem::bad(format!("after={text:?} is no `next` of an answer"));
+        place.map(Some).ok_or_else(wrong)
+    }
 }
 
 pub async fn list(server: &Server, ask: &Ask, query: &str) -> Result<Answer, Problem> {
     let wanted = Wanted::of(query)?;
-    let mut rows = rows(server, ask, &wanted).await?;
-    let more = rows.len() > wanted.limit;
-    rows.truncate(wanted.limit);
-    let next = rows.last().filter(|_| more);
-    let next = next.map(|last| format!("{}.{}", last.at, last.run));
-    let runs: Vec<Value> = rows.iter().filter_map(|row| told(server, row)).collect();
+    let (runs, next) = match wanted.by_commands {
+        true => commands::list(server, ask, wanted.after.as_deref(), wanted.limit)?,
+        false => own(server, ask, &wanted).await?,
+    };
     let packs = server.packs.keys().filter(|name| ask.client.reaches(name));
     let may = ask.client.may.iter().map(|may| may.name());
     Ok(json(
@@ -72,18 +85,38 @@ pub async fn list(server: &Server, ask: &Ask, query: &str) -> Result<Answer, Pro
     ))
 }
 
+/// The client's own, and where the next page begins.
+async fn own(
+    server: &Server,
+    ask: &Ask,
+    wanted: &Wanted,
+) -> Result<(Vec<Value>, Option<String>), Problem> {
+    let mut rows = rows(server, ask, wanted.limit, wanted.place()?).await?;
+    let more = rows.len() > wanted.limit;
+    rows.truncate(wanted.limit);
+    let next = rows.last().filter(|_| more);
+    let next = next.map(|last| format!("{}.{}", last.at, last.run));
+    let runs = rows.iter().filter_map(|row| told(server, row));
+    Ok((runs.collect(), next))
+}
+
 /// One more than are wanted, where there are so many.
-async fn rows(server: &Server, ask: &Ask, wanted: &Wanted) -> Result<Vec<RunOf>, Problem> {
+async fn rows(
+    server: &Server,
+    ask: &Ask,
+    limit: usize,
+    after: Option<Place>,
+) -> Result<Vec<RunOf>, Problem> {
     let mut all = Vec::new();
     for name in server.packs.keys().filter(|name| ask.client.reaches(name)) {
         let mut of = RunsOf {
             pack: name.clone(),
             tenants: ask.client.sees(),
             conversation: None,
-            after: wanted.after.clone(),
+            after: after.clone(),
         };
         let mut found = 0;
-        while found <= wanted.limit {
+        while found <= limit {
             let rows = server.sessions.runs(&of, ROWS).await?;
             let Some(last) = rows.last() else { break };
             of.after = Some((last.at, last.run.clone()));
@@ -95,7 +128,7 @@ async fn rows(server: &Server, ask: &Ask, wanted: &Wanted) -> Result<Vec<RunOf>,
         }
     }
     all.sort_by(|a, b| (b.at, &b.run).cmp(&(a.at, &a.run)));
-    all.truncate(wanted.limit + 1);
+    all.truncate(limit + 1);
     Ok(all)
 }
 

@@ -7,7 +7,7 @@ use crate::once::broke_off;
 use crate::problem::Problem;
 use crate::server::{ServedPack, Server};
 use crate::threads::Hands;
-use crate::{a2a, chat, events, hooks, kept, listed, openai, runs, ui};
+use crate::{a2a, chat, commands, events, hooks, kept, listed, openai, runs, ui};
 use agentctl_engine::nearest::nearest;
 use agentctl_mcp::serve::Guest;
 use agentctl_turns::TurnReply;
@@ -218,30 +218,33 @@ impl Server {
             }
             (&Method::GET, ("runs", Some(run), Some("report"), None)) => {
                 ask.may(May::Read)?;
-                ui::report(self, &runs::find(self, ask, run).await?).await
+                ui::report(self, &commands::readable(self, ask, run).await?).await
             }
             (&Method::GET, ("runs", Some(run), None, _)) => {
                 ask.may(May::Read)?;
-                runs::show(self, &runs::find(self, ask, run).await?).await
+                match commands::find(self, ask, run).await? {
+                    Some(begun) => commands::show(&begun),
+                    None => runs::show(self, &runs::find(self, ask, run).await?).await,
+                }
             }
             (&Method::GET, ("runs", Some(run), Some("events"), None)) => {
                 ask.may(May::Read)?;
-                let found = runs::find(self, ask, run).await?;
+                let found = commands::readable(self, ask, run).await?;
                 events::open(self, ask, found, query)
             }
             (&Method::POST, ("runs", Some(run), Some("answers"), None)) => {
                 ask.may(May::Turn)?;
-                let found = runs::find(self, ask, run).await?;
+                let found = commands::touched(self, ask, run).await?;
                 runs::answer(self, ask, found, None, body).await
             }
             (&Method::POST, ("runs", Some(run), Some("approvals"), Some(question))) => {
                 ask.may(May::Approve)?;
-                let found = runs::find(self, ask, run).await?;
+                let found = commands::touched(self, ask, run).await?;
                 runs::answer(self, ask, found, Some(question), body).await
             }
             (&Method::POST, ("runs", Some(run), Some("cancel"), None)) => {
                 ask.may(May::Cancel)?;
-                let found = runs::find(self, ask, run).await?;
+                let found = commands::touched(self, ask, run).await?;
                 runs::cancel(self, ask, found).await
             }
             (&Method::GET, ("sessions", Some(id), None, _)) => kept::show(self, ask, id).await,

@@ -43,6 +43,33 @@ pub async fn find(server: &Server, ask: &Ask, run: &str) -> Result<Found, Proble
     })
 }
 
+/// A run that a client may look at.
+#[derive(Clone)]
+pub struct Readable {
+    pub run: String,
+    /// The conversation that it is a turn of; None: a command began it.
+    pub key: Option<SessionKey>,
+    pub pack: Arc<ServedPack>,
+}
+
+impl From<Found> for Readable {
+    fn from(found: Found) -> Readable {
+        Readable {
+            run: found.run,
+            key: Some(found.key),
+            pack: found.pack,
+        }
+    }
+}
+
+impl Readable {
+    /// What AG-UI calls its thread.
+    pub fn thread(&self) -> String {
+        let key = self.key.as_ref();
+        key.map_or_else(|| self.run.clone(), SessionKey::id)
+    }
+}
+
 impl Found {
     fn is_live(&self, server: &Server) -> bool {
         server.live.of(&self.run).is_some()
@@ -76,6 +103,11 @@ impl Standing {
 }
 
 pub fn standing(server: &Server, found: &Found) -> Result<Standing, Problem> {
+    standing_of(&found.pack, &found.run, found.is_live(server))
+}
+
+/// `is_live`: this server works on it.
+pub fn standing_of(pack: &ServedPack, run: &str, is_live: bool) -> Result<Standing, Problem> {
     let (mut ended, mut message) = (false, String::new());
     let (mut done, mut begun) = (Vec::new(), Vec::new());
     let mut look = |record: &Record| match &record.event {
@@ -98,9 +130,9 @@ pub fn standing(server: &Server, found: &Found) -> Result<Standing, Problem> {
         }
         _ => {}
     };
-    let shown = run::show(&found.pack.project, &found.pack.pack, &found.run, &mut look);
+    let shown = run::show(&pack.project, &pack.pack, run, &mut look);
     let report = shown.map_err(|e| Problem::from(turns::TurnError::from(e)))?;
-    let status = match (ended, found.is_live(server), report.questions.is_empty()) {
+    let status = match (ended, is_live, report.questions.is_empty()) {
         (true, ..) => "ended",
         (false, false, false) => "waiting",
         _ => "running",

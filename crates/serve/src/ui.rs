@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, whole};
 use crate::problem::Problem;
-use crate::runs::Found;
+use crate::runs::Readable;
 use crate::server::{ServedPack, Server};
 use agentctl_base::BoxFuture;
 use hyper::StatusCode;
@@ -30,7 +30,7 @@ pub struct Ui {
 }
 
 /// `GET /runs/{id}/report`.
-pub async fn report(server: &Server, found: &Found) -> Result<Answer, Problem> {
+pub async fn report(server: &Server, found: &Readable) -> Result<Answer, Problem> {
     let ui = server.ui.as_ref();
     let ui = ui.ok_or_else(|| {
         Problem::not_found("report here").hint("[serve] ui = true in agentctl.toml makes them")

@@ -1,6 +1,6 @@
 // What a browser makes of the page of runs. ui.mjs BINARY CHROMIUM FOLDER: each check ends the program with its words when it does not
 // hold; FOLDER gets the pictures.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { createInterface } from "node:readline";
 import fs from "node:fs";
 import os from "node:os";
@@ -16,11 +16,11 @@ const SETTINGS = `
 [serve]
 ui = true
 page = true
-packs = ["desk", "n8n-copilot"]
+packs = ["desk", "n8n-copilot", "n8n-builder"]
 [serve.clients.boss]
 bearer_env = "BOSS"
 tenants = ["acme"]
-may = ["turn", "read", "approve", "cancel"]
+may = ["turn", "read", "approve", "cancel", "oversee"]
 [serve.clients.guest]
 bearer_env = "GUEST"
 tenants = ["acme"]
@@ -84,7 +84,8 @@ async function start() {
     lines.once("close", () => found(null));
   });
   holds("the server starts", line, fs.readFileSync(path.join(kept, "log"), "utf8"));
-  return { url: JSON.parse(line).address, end: () => new Promise((ended) => {
+  const run = (...words) => spawnSync(path.resolve(binary), ["--trust-once", ...words], { cwd: project, env: env, encoding: "utf8" });
+  return { url: JSON.parse(line).address, run, end: () => new Promise((ended) => {
     child.once("exit", () => { fs.rmSync(kept, { recursive: true, force: true }); ended(); });
     child.kill("SIGTERM");
   }) };
@@ -257,6 +258,40 @@ try {
   await (await saved).saveAs(file);
   holds("nothing went wrong in the page, and nobody else was asked", seen.length === 0, seen);
 
+  // Runs of commands: who oversees looks at them, and a command goes on with them.
+  const command = server.run("build", "--yes", "When a webhook receives an order over 100 EUR, post it to Slack #sales");
+  holds("a command builds", command.status === 0, command.stderr);
+  const waiting = server.run("build", "--no-input", "post our new stuff on social media automatically");
+  holds("a command waits", waiting.status === 4, waiting.stderr);
+  await tabTo(page, "#again");
+  await page.keyboard.press("Enter");
+  const begun = page.locator("#runs button:has-text('by a command')");
+  await sees(begun.nth(1), page);
+  // The list may have been looked at by itself before: while the page looks again, its buttons rest.
+  await page.waitForFunction(() => document.getElementById("state").textContent === "");
+  holds("runs of commands stand among the others, the newest first", (await page.locator("#runs li").first().textContent()).includes("social media"));
+  await begun.nth(0).focus();
+  await page.keyboard.press("Enter");
+  await sees(page.locator(".asked pre:has-text('agentctl answer ')"), page);
+  holds("a command's question is shown with the command, and without a button", (await page.locator(".asked button, .asked input").count()) === 0 && await page.locator("#cancel").isHidden());
+  await accessible(page, "a command's run that waits");
+  await picture(page, "command-waits-light");
+  const named = (await page.locator("#one-head").textContent()).replace("Run ", "");
+  const typed = await page.locator(".asked pre").textContent();
+  const ids = [...typed.matchAll(/ ([a-z_-]+)=…/g)].map((found) => found[1]);
+  const given = server.run("answer", named, ...ids.map((id) => `${id}=${{ social: "LinkedIn", source: "our blog's RSS feed", timing: "hourly" }[id]}`));
+  holds("the command that is shown goes on with it", [0, 4, 9].includes(given.status) && ids.length > 0, given.stderr);
+  await sees(page.locator("#story li:has-text('answered: LinkedIn')"), page);
+  holds("what a command does is told as it happens", true);
+  await page.locator("#runs button:has-text('over 100 EUR')").focus();
+  await page.keyboard.press("Enter");
+  await sees(page.locator("#story li:has-text('ended: complete')"), page);
+  await tabTo(page, "#report");
+  await page.keyboard.press("Enter");
+  await sees(page.frameLocator("#page iframe").locator("figure svg").first(), page);
+  await picture(page, "command-report-light", false);
+  holds("nothing went wrong with runs of commands", seen.length === 0, seen);
+
   for (const [scheme, width, height] of [["dark", 1280, 900], ["light", 390, 844], ["dark", 390, 844]]) {
     const name = `${scheme}, ${width} pixels`;
     const other = await tab(scheme, width, height);
@@ -264,6 +299,7 @@ try {
     // An address that names a run leads to it.
     await enter(other, `${url}/ui#run=${waits}`, GUEST);
     await sees(other.locator(".asked:has-text('This client may not approve')"), other);
+    holds(`who does not oversee sees no run of a command: ${name}`, (await other.locator("#runs button").count()) > 0 && (await other.locator("#runs button:has-text('by a command')").count()) === 0);
     holds(`who may not approve gets no button for it: ${name}`, (await other.locator(".asked button").count()) === 0);
     holds(`nothing runs out of the page: ${name}`, await other.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
     await accessible(other, name);

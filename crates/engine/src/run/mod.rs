@@ -34,6 +34,7 @@ mod limits;
 mod linked;
 mod models;
 mod must_call;
+mod of_commands;
 mod options;
 mod plan_tools;
 mod projection;
@@ -85,6 +86,7 @@ pub use inspect::{
 };
 pub use linked::{Linked, UsedByLinked, linked, view};
 pub use models::{ChosenModel, Models};
+pub use of_commands::{OfCommand, of_command, of_commands};
 pub use options::{Answering, Asked, Asker, Observer, RunOptions, SessionGiven, Unobserved};
 pub use prune::{Kept, PruneTerms, Pruned, prunable, prune};
 pub use questions::fits;

@@ -23,6 +23,14 @@ pub(super) fn new(effects: &dyn Effects, project: &Project) -> Result<String, Ru
     Ok(format!("{time}-{tail}"))
 }
 
+/// How many characters stand behind the second in the name of a turn.
+const OF_TURN: usize = 10;
+
+/// Whether this is the name of a turn, as far as names tell.
+pub(super) fn is_of_turn(run: &str) -> bool {
+    run.rsplit('-').next().map(str::len) == Some(OF_TURN)
+}
+
 /// The name of a turn of a conversation: of its time to the microsecond, and of chance. The other runs are not looked at, since there may
 /// be as many of them as messages were ever sent; which turn of a conversation came first, the conversation knows.
 pub(super) fn of_turn(effects: &dyn Effects) -> String {

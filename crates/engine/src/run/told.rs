@@ -18,6 +18,11 @@ pub(super) struct Told {
     pub updated_at: String,
     pub request: String,
     pub session: Option<SessionOf>,
+    /// The pack's name.
+    pub pack: String,
+    /// A command began it: it is neither a turn of a conversation nor a session of another agent's calls, and no other run's call is worked
+    /// on in it.
+    pub of_command: bool,
     /// None: running now, or killed.
     pub outcome: Option<Outcome>,
     /// It has ended: nothing goes on with it.
@@ -36,7 +41,17 @@ impl Told {
     pub fn of(view: &RunView) -> Told {
         let request = view.input.get("request").and_then(Value::as_str);
         let resources = view.changed_resources().into_iter();
+        let pack = view.means.as_ref().and_then(|means| means.pack.as_deref());
+        let pack = pack.map_or(view.flow.as_str(), |named| {
+            named.split('/').next().unwrap_or_default()
+        });
         Told {
+            pack: pack.to_owned(),
+            // Whose work it is stands before the first activation: earlier nobody can tell.
+            of_command: view.activation > 0
+                && !view.is_turn
+                && view.session.is_none()
+                && view.parent().is_none(),
             started_at: view
                 .begun
                 .as_ref()

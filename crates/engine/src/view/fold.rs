@@ -23,6 +23,8 @@ pub struct RunView {
     pub input: Map<String, Value>,
     /// Set when the run is a session of another agent's tool calls: then no flow drives it.
     pub session: Option<SessionOf>,
+    /// It is a turn of a conversation.
+    pub is_turn: bool,
     /// The number of the last activation, from 1.
     pub activation: u32,
     pub activations: Vec<Activation>,
@@ -181,6 +183,7 @@ impl RunView {
                     client_version: client_version.clone(),
                 });
             }
+            Event::SessionLoaded { .. } => self.is_turn = true,
             Event::ActivationStarted {
                 activation,
                 kind,

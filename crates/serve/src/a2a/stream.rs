@@ -64,7 +64,7 @@ impl Teller {
             }
             last = 0;
         }
-        let Some(mut following) = Following::new(&self.server, &self.found) else {
+        let Some(mut following) = Following::new(&self.server, self.found.clone()) else {
             return;
         };
         loop {

@@ -8,7 +8,7 @@ use crate::files::Attached;
 use crate::following::Following;
 use crate::problem::Problem;
 use crate::reads::Reads;
-use crate::runs::Found;
+use crate::runs::Readable;
 use crate::server::Server;
 use ag_ui::AgUi;
 use agentctl_engine::store::{Event, Record};
@@ -55,7 +55,12 @@ struct Told {
     data: Value,
 }
 
-pub fn open(server: &Arc<Server>, ask: &Ask, found: Found, query: &str) -> Result<Answer, Problem> {
+pub fn open(
+    server: &Arc<Server>,
+    ask: &Ask,
+    found: Readable,
+    query: &str,
+) -> Result<Answer, Problem> {
     let (mut view, mut is_ag_ui) = (View::User, false);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair {
@@ -78,7 +83,7 @@ pub fn open(server: &Arc<Server>, ask: &Ask, found: Found, query: &str) -> Resul
     let form = match is_ag_ui {
         false => Form::Agentctl(view),
         true => {
-            let ag_ui = AgUi::new(&found.run, &found.key.id(), view == View::All);
+            let ag_ui = AgUi::new(&found.run, &found.thread(), view == View::All);
             Form::AgUi(Box::new(ag_ui))
         }
     };
@@ -97,12 +102,12 @@ pub fn open(server: &Arc<Server>, ask: &Ask, found: Found, query: &str) -> Resul
 /// Tells the journal's records, those that are there and those that come, until there is nothing more to tell or the reader has gone.
 async fn tell(
     server: Arc<Server>,
-    (found, reads): (Found, Reads),
+    (found, reads): (Readable, Reads),
     mut form: Form,
     after: u64,
     events: Events,
 ) {
-    let Some(mut following) = Following::new(&server, &found) else {
+    let Some(mut following) = Following::new(&server, found.clone()) else {
         return;
     };
     loop {
@@ -140,12 +145,15 @@ async fn tell(
 }
 
 /// What goes with a record that says something.
-async fn attached(server: &Server, found: &Found, record: &Record) -> Result<Attached, Problem> {
-    match &record.event {
-        Event::Said {
-            attachment: Some(place),
-            ..
-        } => server.attached(&found.pack, &found.key, &[place]).await,
+async fn attached(server: &Server, found: &Readable, record: &Record) -> Result<Attached, Problem> {
+    match (&record.event, &found.key) {
+        (
+            Event::Said {
+                attachment: Some(place),
+                ..
+            },
+            Some(key),
+        ) => server.attached(&found.pack, key, &[place]).await,
         _ => Ok(Attached::default()),
     }
 }
@@ -155,7 +163,7 @@ impl Form {
     async fn lines(
         &mut self,
         server: &Server,
-        found: &Found,
+        found: &Readable,
         records: &[Record],
         after: u64,
     ) -> Result<Vec<Line>, Problem> {

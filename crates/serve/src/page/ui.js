@@ -10,8 +10,9 @@ const EVERY = 15000;
 const MOST_LINES = 500;
 let authorization = "";
 let may = [];
-let runs = [];
-let next = null;
+/// What is listed, by who began it: the client's own conversations, and the project's commands where the client may see these. `next` is
+/// where older ones are asked for.
+const lists = { own: { path: "/runs", runs: [], next: null }, commands: { path: "/runs?by=commands", runs: [], next: null } };
 let open = null;
 let reading = null;
 let reportUrl = null;
@@ -72,18 +73,20 @@ const moment = (text) => new Date(text).toLocaleString();
 
 function stands(run) {
   if (run.status === "waiting") return run.expects === "approval" ? ["waits for an approval", "warning"] : ["waits for an answer", "warning"];
-  if (run.status === "running") return ["running", "info"];
+  if (run.status === "running") return [run.by === "command" ? "running, or killed" : "running", "info"];
+  if (run.taken_back) return ["taken back", "warning"];
   return [run.outcome ?? "ended", run.outcome === "complete" ? "good" : run.outcome === "draft" ? "warning" : "error"];
 }
 
 function drawList() {
   const which = at("which").value;
-  const shown = runs.filter((run) => !which || run.status === which);
+  const runs = Object.values(lists).flatMap((list) => list.runs).sort((one, other) => Date.parse(other.at) - Date.parse(one.at));
+  const shown = runs.filter((run) => !which || (run.status === "stopped" ? "ended" : run.status) === which);
   const focused = document.activeElement?.dataset?.run;
   at("runs").replaceChildren(...shown.map((run) => {
     const [words, look] = stands(run);
     const button = element("button", null, { type: "button", "data-run": run.run_id, "aria-current": String(run.run_id === open) });
-    button.append(element("span", run.said || run.run_id, { class: "said" }), element("span", words, { class: look }), element("span", ` · ${run.pack} · ${moment(run.at)}`, { class: "soft" }));
+    button.append(element("span", run.said || run.run_id, { class: "said" }), element("span", words, { class: look }), element("span", ` · ${run.pack}${run.by === "command" ? ", by a command" : ""} · ${moment(run.at)}`, { class: "soft" }));
     button.addEventListener("click", () => { location.hash = `run=${run.run_id}`; });
     const item = element("li");
     item.append(button);
@@ -91,28 +94,36 @@ function drawList() {
   }));
   if (focused) at("runs").querySelector(`[data-run="${CSS.escape(focused)}"]`)?.focus();
   at("none").hidden = shown.length > 0;
-  at("older").hidden = !next;
+  at("older").hidden = !lists.own.next && !lists.commands.next;
   const waiting = runs.filter((run) => run.status === "waiting").length;
   document.title = `${waiting ? `(${waiting}) ` : ""}Runs · agentctl`;
 }
 
-/// The newest runs, and behind them those that were loaded before.
-async function look() {
-  const told = await (await ask("GET", "/runs")).json();
+/// The newest runs of a list, and behind them those that were loaded before.
+async function newest(list) {
+  const told = await (await ask("GET", list.path)).json();
   const known = new Set(told.runs.map((run) => run.run_id));
-  const older = runs.length > told.runs.length ? runs.slice(told.runs.length).filter((run) => !known.has(run.run_id)) : [];
-  if (!older.length) next = told.next;
-  runs = [...told.runs, ...older];
+  const older = list.runs.length > told.runs.length ? list.runs.slice(told.runs.length).filter((run) => !known.has(run.run_id)) : [];
+  if (!older.length) list.next = told.next;
+  list.runs = [...told.runs, ...older];
+  return told;
+}
+
+async function look() {
+  const told = await newest(lists.own);
   may = told.may;
+  if (may.includes("oversee")) await newest(lists.commands);
   at("who").textContent = `${told.client} may ${told.may.join(", ")}`;
   drawList();
 }
 
 async function older() {
-  const told = await (await ask("GET", `/runs?after=${encodeURIComponent(next)}`)).json();
-  const known = new Set(runs.map((run) => run.run_id));
-  runs.push(...told.runs.filter((run) => !known.has(run.run_id)));
-  next = told.next;
+  for (const list of Object.values(lists).filter((list) => list.next)) {
+    const told = await (await ask("GET", `${list.path}${list.path.includes("?") ? "&" : "?"}after=${encodeURIComponent(list.next)}`)).json();
+    const known = new Set(list.runs.map((run) => run.run_id));
+    list.runs.push(...told.runs.filter((run) => !known.has(run.run_id)));
+    list.next = told.next;
+  }
   drawList();
 }
 
@@ -141,7 +152,9 @@ async function standing(run) {
   if (open !== run) return null;
   at("one-head").textContent = `Run ${told.run_id}`;
   const [words, look] = stands(told);
-  const facts = [["stands", words, look], ["pack", told.pack], ["conversation", told.session_id]];
+  const isCommand = told.by === "command";
+  const facts = [["stands", words, look], ["pack", told.pack], isCommand ? ["begun by", "a command of the project"] : ["conversation", told.session_id]];
+  if (isCommand && told.said) facts.push(["request", told.said]);
   if (told.message) facts.push(["why", told.message]);
   facts.push(["used", `model calls: ${told.usage.model_calls}, tool calls: ${told.usage.tool_calls}`]);
   at("facts").replaceChildren(...facts.flatMap(([name, value, look]) => {
@@ -149,13 +162,13 @@ async function standing(run) {
     said.append(element("span", value, look ? { class: look } : {}));
     return [element("dt", name), said];
   }));
-  if (chats) {
+  if (chats && !isCommand) {
     const link = element("dd");
     link.append(element("a", `talk with ${told.pack}`, { href: `/chat/${encodeURIComponent(told.pack)}` }));
     at("facts").append(element("dt", "chat"), link);
   }
-  at("cancel").hidden = told.status === "ended" || !may.includes("cancel");
-  at("asked").replaceChildren(...(told.question ? [question(told)] : []));
+  at("cancel").hidden = isCommand || told.status === "ended" || !may.includes("cancel");
+  at("asked").replaceChildren(...(isCommand ? elsewhere(told) : told.question ? [question(told)] : []));
   return told;
 }
 
@@ -169,21 +182,46 @@ function question(told) {
   return form;
 }
 
+/// What a command's run waits for, and the command that goes on with it: from here nobody does.
+function elsewhere(told) {
+  if (!told.next) return [];
+  const asked = told.questions ?? [];
+  const part = element("section", null, { class: "asked", "aria-labelledby": "asked-head" });
+  part.append(element("h3", asked.length ? "It waits for an answer" : "It can be gone on with", { id: "asked-head" }));
+  for (const one of asked) {
+    part.append(element("p", `${one.id}: ${one.text}${one.required ? "" : " (optional)"}`));
+    if (one.proposal) part.append(...proposed(one.proposal));
+    const options = element("ul");
+    for (const option of one.options ?? []) {
+      const wanted = JSON.stringify(option.value) === JSON.stringify(one.recommended);
+      options.append(element("li", `${option.label}${wanted ? " (recommended)" : ""}${option.detail ? `: ${option.detail}` : ""}`));
+    }
+    if (options.children.length) part.append(options);
+  }
+  const words = "A command began this run, so a command goes on with it, in the project's folder:";
+  part.append(element("p", words, { class: "soft" }), element("pre", told.next, { class: "scroll", tabindex: "0", role: "group", "aria-label": "The command" }));
+  return [part];
+}
+
 function denied(form, right) {
   form.append(element("p", `This client may not ${right}: [serve.clients] may = ["${right}"].`, { class: "soft" }));
 }
 
-function approval(form, told, asked) {
-  const call = asked.proposal ?? {};
+/// The call that is asked about.
+function proposed(call) {
   const facts = element("dl");
   for (const [name, value] of [["tool", call.tool], ["by", call.role], ["rule", call.rule], ["until", call.expires_at && moment(call.expires_at)], ["hidden", call.hidden]]) {
     if (value) facts.append(element("dt", name), element("dd", value));
   }
-  form.append(facts);
   const scrolls = { class: "scroll", tabindex: "0", role: "group" };
-  if (call.diff) form.append(element("pre", call.diff, { ...scrolls, "aria-label": "What would be changed" }));
-  else form.append(element("pre", JSON.stringify(call.arguments ?? {}, null, 2), { ...scrolls, "aria-label": "What would be done" }));
-  form.append(...ahead(call.glance));
+  const what = call.diff
+    ? element("pre", call.diff, { ...scrolls, "aria-label": "What would be changed" })
+    : element("pre", JSON.stringify(call.arguments ?? {}, null, 2), { ...scrolls, "aria-label": "What would be done" });
+  return [facts, what, ...ahead(call.glance)];
+}
+
+function approval(form, told, asked) {
+  form.append(...proposed(asked.proposal ?? {}));
   if (!may.includes("approve")) return denied(form, "approve");
   const buttons = element("div", null, { class: "tools" });
   // No button is the form's own: an Enter too many approves nothing.

@@ -126,7 +126,7 @@ impl Follower {
     /// Tells what comes, from what was told last on.
     async fn tell_all(&mut self) -> Result<(), Over> {
         self.take(Duration::ZERO).await?;
-        let Some(mut following) = Following::new(&self.server, &self.found) else {
+        let Some(mut following) = Following::new(&self.server, self.found.clone()) else {
             return Err(Over::GivenUp);
         };
         let mut feed = Feed::new(&self.server, self.found.clone());

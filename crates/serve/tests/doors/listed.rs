@@ -22,7 +22,7 @@ async fn a_clients_runs_are_listed_with_how_they_stand_the_newest_first() {
     );
     assert_eq!(
         told["may"],
-        json!(["turn", "read", "approve", "cancel", "admin"])
+        json!(["turn", "read", "approve", "cancel", "admin", "oversee"])
     );
     let stands: Vec<[&Value; 4]> = told["runs"]
         .as_array()

@@ -15,6 +15,7 @@ mod agents_stream;
 mod approvals;
 mod bell;
 mod callers;
+mod commands;
 mod ends;
 mod envelope;
 mod envelope_tools;
