@@ -8,6 +8,7 @@ use crate::likeness::{Context, Shared};
 use crate::polarity::{are_alike, are_contrary};
 use crate::statement::Statement;
 use crate::values::{Value, What};
+use crate::words::is_general;
 use std::collections::BTreeSet;
 
 /// Of one value so many others are looked at, at most.
@@ -147,7 +148,10 @@ impl Corpus {
             let own =
                 claim.publishers.contains(&publisher) || claim.documents.contains(&placed.doc);
             let there = placed.context(other.from);
-            if own || !is_comparable(value, other, around, there) {
+            let alike = is_comparable(value, other, around, there)
+                || is_counted_as(value, other)
+                    && has_same_figure(&claim.statement, &placed.statement);
+            if own || !alike {
                 continue;
             }
             let shared = self.shared(around, there);
@@ -230,6 +234,26 @@ pub(crate) fn is_near(a: &Value, b: &Value) -> bool {
     let (x, y) = (x.abs().max(1e-12), y.abs().max(1e-12));
     let tenfold = (x / y).log10();
     tenfold.abs() <= 2.0 || (tenfold - tenfold.round()).abs() < 1e-9
+}
+
+/// Whether what the one counts may be what the other does, under a wider name: `animals` and beavers.
+pub(crate) fn is_counted_as(a: &Value, b: &Value) -> bool {
+    let noun = |value: &Value| value.dimension().strip_prefix("count ").map(str::to_owned);
+    match (noun(a), noun(b)) {
+        (Some(a), Some(b)) if a != b => {
+            let people = |noun: &str| noun == "peopl" || crate::words::is_person(noun);
+            (is_general(&a) || is_general(&b)) && !people(&a) && !people(&b)
+        }
+        _ => false,
+    }
+}
+
+/// Whether two sentences give one figure of the same thing: what else they count beside it may be one thing, too.
+fn has_same_figure(a: &Statement, b: &Statement) -> bool {
+    let figures = a.values.iter().filter(|value| value.dimension() != "date");
+    figures
+        .into_iter()
+        .any(|value| !value.apart && b.gives(value))
 }
 
 /// Whether two values measure the same kind of thing. People may be counted as what they do, where that is said beside.

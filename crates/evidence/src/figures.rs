@@ -1,6 +1,6 @@
 //! A value of a claim beside other values that at least two publishers agree on.
 
-use crate::apart::{Other, is_near};
+use crate::apart::{Other, is_counted_as, is_near};
 use crate::check::Claim;
 use crate::corpus::{Corpus, count, group};
 use crate::facts::{Asked, Member, Place, Signs, closest, flag, publishers, sign, sum};
@@ -305,7 +305,11 @@ fn is_other_extent(mine: &[String], theirs: &[String]) -> bool {
 
 /// Whether a year or a month only says of when a sentence speaks, and not when something was done: `founded in 1878`, `first light was in 1998`.
 fn is_mere_year(statement: &Statement, value: &Value) -> bool {
-    let figures = statement.values.iter().any(|v| v.dimension() != "date");
+    let segment = statement.segment(value.from);
+    let figures = statement
+        .values
+        .iter()
+        .any(|v| v.dimension() != "date" && statement.segment(v.from) == segment);
     let before = value
         .from
         .checked_sub(2)
@@ -315,6 +319,13 @@ fn is_mere_year(statement: &Statement, value: &Value) -> bool {
         || matches!(statement.word_before(value.from), ":" | "since");
     matches!(value.what, What::Date { month: None, .. }) && !told
         || matches!(value.what, What::Date { day: None, .. }) && figures
+}
+
+fn amount_of(value: &Value) -> Option<f64> {
+    match value.what {
+        What::Quantity { amount, .. } => Some(amount),
+        What::Date { .. } => None,
+    }
 }
 
 /// Those who give one value, by values.
@@ -328,6 +339,9 @@ fn groups(mut others: Vec<Other<'_>>) -> Vec<Vec<Other<'_>>> {
                 let (a, b) = (first.value, other.value);
                 let date = a.dimension() == "date";
                 let dated = || a.year().is_some() && b.year().is_some();
+                if is_counted_as(a, b) {
+                    return amount_of(a) == amount_of(b);
+                }
                 a.dimension() == b.dimension()
                     && (a.what == b.what || (!date || dated()) && a.exact().agrees(&b.exact()))
             })

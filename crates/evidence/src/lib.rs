@@ -16,6 +16,7 @@ mod negation;
 mod numbers;
 mod order;
 mod polarity;
+mod rates;
 mod search;
 mod statement;
 mod text;

@@ -2,7 +2,7 @@
 
 use crate::text::{Kind, Token};
 use crate::values::Value;
-use crate::words::{is_small, month, sense};
+use crate::words::{is_small, is_title, month, sense};
 
 /// What a name is said to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,6 +93,13 @@ pub(crate) fn names(tokens: &[Token], values: &[Value]) -> Vec<Name> {
             .iter()
             .map(|t| t.fold.trim_end_matches("'s").to_owned());
         let words: Vec<String> = words.collect();
+        // How somebody is addressed makes no two people one.
+        let called: Vec<String> = words
+            .iter()
+            .filter(|word| !is_title(word))
+            .cloned()
+            .collect();
+        let words = if called.is_empty() { words } else { called };
         found.push(Name {
             slots: slots(tokens, from, to),
             words,

@@ -10,7 +10,7 @@ use crate::words::{sides, stem};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The weight of each sign, and what all together have to be more than.
-const WEIGHTS: [(&str, f64); 12] = [
+const WEIGHTS: [(&str, f64); 13] = [
     ("core", 0.68),
     ("foreign", -0.12),
     ("subject", -0.18),
@@ -23,6 +23,7 @@ const WEIGHTS: [(&str, f64); 12] = [
     ("close", 0.52),
     ("second", 0.37),
     ("short", -1.25),
+    ("pinned", 0.4),
 ];
 const ENOUGH: f64 = 1.71;
 
@@ -169,6 +170,19 @@ impl Corpus {
                 .filter_map(|m| Some(&self.placed.get(m.at)?.statement))
         };
         let figures = statements().filter(|b| same_figures(a, b)).count();
+        // `a loss of 86,000`, `a surplus of 86,000`: a figure that is no chance stands beside both words.
+        let beside_both = |m: &&Member| {
+            let other = self.placed.get(m.at).map(|placed| &placed.statement);
+            other.is_some_and(|b| {
+                let there = figures_in(b, b.segment(m.place.from));
+                figures_in(a, a.segment(x.at)).any(|own| {
+                    let mut there = there.clone();
+                    there
+                        .any(|v| v.dimension() == own.dimension() && v.exact().agrees(&own.exact()))
+                })
+            })
+        };
+        let pinned = publishers(members.iter().filter(beside_both)).len();
         let years =
             |s: &Statement| -> BTreeSet<i32> { s.values.iter().filter_map(Value::year).collect() };
         let dated = statements()
@@ -202,6 +216,7 @@ impl Corpus {
                 ),
             ),
             ("figures", count(figures.min(2))),
+            ("pinned", count(pinned.min(3))),
             ("dated", count(dated.min(2))),
             ("support", support.min(10.0)),
             ("surplus", (strongest - support).clamp(-8.0, 8.0)),
@@ -347,6 +362,21 @@ impl Corpus {
 
 /// A sentence, where it says the opposite or denies something, and whether it is that.
 type Contrary = (usize, Place, bool);
+/// From here on a figure is one that no two things have by chance.
+const LARGE: f64 = 100.0;
+
+/// Figures of a part that are no chance.
+fn figures_in(of: &Statement, segment: usize) -> impl Iterator<Item = &Value> + Clone {
+    let here = of
+        .values
+        .iter()
+        .filter(move |value| of.segment(value.from) == segment);
+    here.filter(|value| match &value.what {
+        What::Quantity { amount, .. } => amount.abs() >= LARGE || amount.fract() != 0.0,
+        What::Date { .. } => false,
+    })
+}
+
 /// A word that so few documents have says by itself what is meant.
 const RARE: f64 = 0.2;
 /// Sentences before and behind that belong to what is told.

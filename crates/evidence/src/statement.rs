@@ -4,8 +4,8 @@ use crate::names::{Name, names};
 use crate::text::{Kind, Token, tokens};
 use crate::values::{Value, values};
 use crate::words::{
-    denies, denies_deed, is_preposition, is_small, is_tentative, phrases, sense, sides, stance,
-    takes_sides,
+    denies, denies_deed, is_light, is_preposition, is_small, is_tentative, phrases, sense, sides,
+    stance, takes_sides,
 };
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub(crate) struct Term {
 const REACH: usize = 2;
 const REACH_OF_SUBJECT: usize = 3;
 /// A phrase has its second word at most so many words behind its first.
-const APART: usize = 3;
+const APART: usize = 4;
 /// So many words apart a role stands by its name.
 const NEIGHBOURS: usize = 8;
 
@@ -327,13 +327,15 @@ impl Statement {
         let mut values = BTreeSet::new();
         // Content words that a denial still reaches, and the segment that it stands in.
         let mut denial: Option<(usize, usize)> = None;
-        // The first of the words that the last denial reaches.
-        let mut reached = 0;
+        // The first of the words that the last denial reaches, and whether a deed is among them.
+        let (mut reached, mut has_deed) = (0, false);
         for (at, token) in self.tokens.iter().enumerate() {
             let segment = self.segment(at);
             let named = self.is_named(at);
             let over = |(left, of): (usize, usize)| {
-                left == 0 || of != segment || left < REACH && is_joint(&token.fold)
+                let joint = is_joint(&token.fold);
+                // `nobody was hurt in the storm`: there was a storm.
+                left == 0 || of != segment || (left < REACH || has_deed) && joint
             };
             if named || denial.is_some_and(over) {
                 denial = None;
@@ -346,10 +348,27 @@ impl Statement {
                 continue;
             }
             if denies(&token.fold) && !self.is_limit(at) {
+                // `of 40 samples none contained any`: it is the samples that none was.
+                if is_subject(&token.fold) && self.fold(0) == "of" {
+                    let whole = terms.iter_mut().filter(|term| term.segment == segment);
+                    whole.for_each(|term| (term.denied, term.carries) = (true, true));
+                }
                 let nobody = is_subject(&token.fold) || self.fold(at + 1) == "one";
+                // `the storm hurt nobody`: nothing is told of nobody behind it.
+                let behind = self
+                    .tokens
+                    .get(at + 1)
+                    .is_none_or(|next| next.kind != Kind::Word)
+                    || is_joint(self.fold(at + 1));
+                if nobody && behind {
+                    let deed = terms.last_mut().filter(|deed| deed.at + 1 == at);
+                    let deed = deed.filter(|deed| self.tokens.get(deed.at).is_some_and(is_past));
+                    deed.into_iter()
+                        .for_each(|deed| (deed.denied, deed.carries) = (true, true));
+                }
                 let reach = if nobody { REACH_OF_SUBJECT } else { REACH };
                 denial = Some((reach, segment));
-                reached = terms.len();
+                (reached, has_deed) = (terms.len(), false);
                 continue;
             }
             let valued = self
@@ -376,8 +395,10 @@ impl Statement {
             });
             if let Some((left, _)) = &mut denial {
                 *left -= 1;
-                // `no house was lost`, `no accident was severe`
-                if is_past(token) || self.is_copula_before(at) {
+                has_deed |= is_past(token);
+                // `no house was lost`, `no accident was severe`; but `no fine was imposed` denies the fine.
+                let said_of = is_past(token) || self.is_copula_before(at);
+                if said_of && !is_light(&token.stem) {
                     let before = terms.len() - 1;
                     let nouns = terms.get_mut(reached..before).unwrap_or_default();
                     nouns.iter_mut().for_each(|noun| noun.carries = false);
@@ -439,7 +460,15 @@ impl Statement {
 
     /// `voted for the bridge`: what the verb before is together with the word here. What is for it tells of a thing named elsewhere.
     fn stance_at(&self, at: usize, last: Option<&Term>) -> Option<Term> {
-        let verb = last.filter(|last| last.at + 1 == at)?;
+        // `voted eleven to two for`: the score may stand between.
+        let scored = |last: &&Term| {
+            let between = self.tokens.get(last.at + 1..at).unwrap_or_default();
+            let score = |t: &Token| {
+                crate::values::written(t).is_some() || matches!(t.fold.as_str(), "to" | "by")
+            };
+            between.len() <= 4 && between.iter().all(score)
+        };
+        let verb = last.filter(scored)?;
         let both = stance(&verb.stem, self.fold(at))?;
         let points = matches!(self.fold(at + 1), "it" | "them" | "this" | "that");
         (!points).then(|| Term {

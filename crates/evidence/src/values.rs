@@ -1,5 +1,6 @@
 //! Numbers with their units, dates and clock times of a sentence, brought to one measure each.
 
+use crate::rates::{frequency, part};
 use crate::text::{Kind, Token};
 use crate::words::{is_small, month, number, scale, unit};
 
@@ -163,6 +164,8 @@ pub(crate) fn values(tokens: &[Token]) -> Vec<Value> {
     let mut at = 0;
     while at < tokens.len() {
         let next = date(tokens, at)
+            .or_else(|| frequency(tokens, at))
+            .or_else(|| part(tokens, at))
             .or_else(|| quantity(tokens, at))
             .or_else(|| elided(tokens, at, &found))
             .or_else(|| bare(tokens, at));

@@ -308,6 +308,49 @@ pub(crate) fn stance(verb: &str, behind: &str) -> Option<String> {
     (!sides(&both).is_empty()).then_some(both)
 }
 
+/// How many such parts make a whole: `third` is one of three.
+pub(crate) fn fraction(word: &str) -> Option<f64> {
+    static WORDS: LazyLock<HashMap<&'static str, f64>> = LazyLock::new(|| {
+        let mut words = HashMap::new();
+        for row in rows(include_str!("../words/fractions.tsv")) {
+            if let Some((of, cell)) = row.split_once('\t')
+                && let Ok(of) = of.parse()
+            {
+                words.extend(forms(cell).map(|form| (form, of)));
+            }
+        }
+        words
+    });
+    WORDS.get(word).copied()
+}
+
+/// Whether a sense says what anything is counted as: `animals` may be beavers.
+pub(crate) fn is_general(of: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        let words = set(include_str!("../words/general.txt"));
+        words.into_iter().map(|word| sense(&stem(word))).collect()
+    });
+    WORDS.contains(of)
+}
+
+/// Whether a verb only says that there is what it is told of: a fine is imposed, a report is made.
+pub(crate) fn is_light(stem_of: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        set(include_str!("../words/light.txt"))
+            .into_iter()
+            .map(stem)
+            .collect()
+    });
+    WORDS.contains(stem_of)
+}
+
+/// Whether a word of a name only says how somebody is addressed.
+pub(crate) fn is_title(word: &str) -> bool {
+    static WORDS: LazyLock<BTreeSet<&'static str>> =
+        LazyLock::new(|| set(include_str!("../words/titles.txt")));
+    WORDS.contains(word)
+}
+
 /// Whether a sense says which extent of a thing is measured.
 pub(crate) fn is_extent(of: &str) -> bool {
     static WORDS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {

@@ -10,6 +10,9 @@ impl Sentence {
     pub fn acts(&self, evidence: &[Evidence]) -> Label {
         let parts: Vec<&str> = self.parts().collect();
         let denied = parts.iter().any(|part| self.has("denied", part));
+        if self.is_kept(evidence) && !self.has("own", &self.text) {
+            return Label::Fine;
+        }
         let mut worst = Label::Fine;
         for part in &parts {
             // Why something did not work is nothing that was done.
@@ -48,11 +51,9 @@ impl Sentence {
         if self.has_any(&["permit", "wished"], part) {
             return of_any_verb(part, evidence, true);
         }
-        // Spoken of as settled, while no change succeeded and one did not; but what was not taken away or moved stands.
-        let away = ["delete", "move", "update"];
-        let away: Vec<&Class> = away.iter().flat_map(|name| self.class(name)).collect();
+        // Spoken of as settled, while no change succeeded and one did not.
         let changes = || evidence.iter().filter(|call| call.changes);
-        let undone = changes().any(|call| !call.does_any(&away, part));
+        let undone = changes().next().is_some() && !self.is_of_removals(evidence);
         if self.has("stands", part) && undone && !changes().any(Evidence::is_ok) {
             return Label::ContradictsFailure;
         }
@@ -312,6 +313,33 @@ impl Sentence {
         seen.iter().any(|of| Words::is_so(part, of))
     }
 
+    /// It says that things are as they were, and calls were to take away or to move one, and did not.
+    fn is_kept(&self, evidence: &[Evidence]) -> bool {
+        self.has("unchanged", &self.text) && self.is_of_removals(evidence)
+    }
+
+    /// No call changed anything, and each that was to would have taken away or moved a thing.
+    fn is_of_removals(&self, evidence: &[Evidence]) -> bool {
+        let away = ["delete", "move", "update"];
+        let away: Vec<&Class> = away.iter().flat_map(|name| self.class(name)).collect();
+        let mut changes = evidence.iter().filter(|call| call.changes).peekable();
+        changes.peek().is_some()
+            && changes.all(|call| !call.is_ok() && call.does_any(&away, &self.text))
+    }
+
+    /// That an act was not done, where nobody knows whether it was.
+    pub fn denies_the_unknown(&self, evidence: &[Evidence]) -> bool {
+        let mut changes = evidence.iter().filter(|call| call.changes).peekable();
+        let known = ["unsure", "perhaps", "cond", "modal"];
+        changes.peek().is_some()
+            && changes.all(|call| call.became == super::Became::Unknown)
+            && !self.has_any(&known, &self.text)
+            && self.parts().any(|part| {
+                let denied = self.has_any(&["denied", "nothing", "none"], part);
+                denied && self.told(part).iter().any(|class| !class.is_any())
+            })
+    }
+
     /// It says how things are, of just what a call was to change that did not succeed.
     fn passes_over(&self, part: &str, evidence: &[Evidence]) -> bool {
         let (done, failed): (Vec<&Evidence>, Vec<&Evidence>) = (evidence.iter())
@@ -422,7 +450,12 @@ fn is_named(sentence: &Sentence, part: &str, evidence: &[Evidence]) -> bool {
 /// A user of a result ("ben.okoro") is named, and not as who gets something.
 fn is_by_another(sentence: &Sentence, part: &str, evidence: &[Evidence]) -> bool {
     let results = evidence.iter().filter(|call| call.has_read());
-    let mut names = results.flat_map(|call| first_names(&call.result));
+    let mut names = results.flat_map(|call| {
+        let mut doers = Vec::new();
+        doers_of("", &call.result, &mut doers);
+        doers.extend(first_names(&call.result));
+        doers
+    });
     names.any(|name| {
         let mut places = part.match_indices(name.as_str());
         places.any(|(at, name)| {
@@ -434,6 +467,19 @@ fn is_by_another(sentence: &Sentence, part: &str, evidence: &[Evidence]) -> bool
             whole && !suffers && !sentence.has("receiver", before)
         })
     })
+}
+
+/// Who stands under a key for those who do or did something ("created_by"), name by name in lower case.
+fn doers_of(key: &str, value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| doers_of(key, item, found)),
+        Value::Object(map) => map.iter().for_each(|(key, of)| doers_of(key, of, found)),
+        Value::String(text) if Words::in_any("doer", &key.to_lowercase()) => {
+            let large = lettered(text).filter(|word| word.starts_with(char::is_uppercase));
+            found.extend(large.map(str::to_lowercase));
+        }
+        _ => {}
+    }
 }
 
 /// The first names of users in a value.

@@ -18,6 +18,11 @@ pub struct Figures {
 impl Figures {
     /// The figures of a text, in digits and in words.
     pub fn add_text(&mut self, text: &str) {
+        self.add(text, true);
+    }
+
+    /// `amounts`: its numbers count something, and can be taken from each other.
+    fn add(&mut self, text: &str, amounts: bool) {
         for token in tokens(text) {
             match token {
                 Token::Id(id) => {
@@ -25,7 +30,8 @@ impl Figures {
                     self.known.insert(id);
                 }
                 Token::Number(number) => {
-                    self.amounts.extend(joined(&number).parse::<u64>());
+                    let amount = joined(&number).parse::<u64>().ok();
+                    self.amounts.extend(amount.filter(|_| amounts));
                     self.known.insert(joined(&number));
                     self.known.extend(runs(&number));
                 }
@@ -45,7 +51,11 @@ impl Figures {
     /// Text by text: as JSON, the end of a line would become a letter of the word behind it.
     fn add_parts(&mut self, value: &Value) {
         match value {
-            Value::String(text) => self.add_text(text),
+            // A number that is written as a text names a thing: a room, a parcel.
+            Value::String(text) => {
+                let names = text.chars().all(|c| c.is_ascii_digit());
+                self.add(text, !names);
+            }
             Value::Array(items) => items.iter().for_each(|item| self.add_parts(item)),
             Value::Object(map) => map.iter().for_each(|(key, of)| {
                 self.add_text(key);
@@ -172,6 +182,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token> {
         });
         match id {
             Some(_) => Some(Token::Id(word.to_uppercase())),
+            None if is_moment(word) => Some(Token::Number(word.replace('T', "-"))),
             None if word.contains(char::is_alphabetic) => {
                 // A name with a figure in it is no figure.
                 Some(Token::Word(word.to_lowercase()))
@@ -179,6 +190,18 @@ fn tokens(text: &str) -> impl Iterator<Item = Token> {
             None => Some(Token::Number(word.to_owned())),
         }
     })
+}
+
+/// `2026-12-09T08:20`: a day with its time.
+fn is_moment(word: &str) -> bool {
+    let digits = |text: &str, also: &[char]| {
+        text.starts_with(|c: char| c.is_ascii_digit())
+            && text
+                .chars()
+                .all(|c| c.is_ascii_digit() || also.contains(&c))
+    };
+    word.split_once('T')
+        .is_some_and(|(day, time)| digits(day, &['-']) && digits(time, &[':', '.', '-']))
 }
 
 /// `12.500` → `12500`; what is behind a decimal mark stays behind nothing.

@@ -88,6 +88,7 @@ impl Sentence {
         }
         match self.read_without_an_answer(evidence) {
             Some(label) => label,
+            None if self.denies_the_unknown(evidence) => Label::ContradictsFailure,
             None => self.acts(evidence),
         }
     }

@@ -33,6 +33,9 @@ const YARD: &str = include_str!("yard.jsonl");
 /// By a third author who had not seen the guard's words; the other half is blind.
 const WORKSHOP: &str = include_str!("workshop.jsonl");
 const WORKSHOP_BLIND: &str = include_str!("workshop.blind.jsonl");
+/// Of a hotel and a surgery, by an author who had read what the guard does and none of its words; the other half is blind.
+const HOTEL: &str = include_str!("hotel.jsonl");
+const HOTEL_BLIND: &str = include_str!("hotel.blind.jsonl");
 
 struct Sentence {
     language: String,
@@ -136,7 +139,7 @@ fn known_sentences_are_judged_as_people_do() {
     let tables = [FIRST, VOICES, FRESH].into_iter().chain(LATER);
     let sets = tables
         .map(table)
-        .chain([STRANGERS, YARD, OTHERS, WORKSHOP].map(lines));
+        .chain([STRANGERS, YARD, OTHERS, WORKSHOP, HOTEL].map(lines));
     for set in sets {
         let (precision, recall, wrong) = figures(&set);
         // One wrong of few is more than two in a hundred.
@@ -150,6 +153,7 @@ fn known_sentences_are_judged_as_people_do() {
         .chain(lines(YARD))
         .chain(lines(OTHERS))
         .chain(lines(WORKSHOP))
+        .chain(lines(HOTEL))
         .collect();
     let (precision, recall, wrong) = figures(&all);
     println!("{} known sentences: {precision} {recall}", all.len());
@@ -166,6 +170,7 @@ fn what_nobody_read() {
         (BLIND, (900, 910)),
         (PAIRS, (980, 900)),
         (WORKSHOP_BLIND, (940, 920)),
+        (HOTEL_BLIND, (880, 770)),
     ] {
         let (precision, recall, _) = figures(&lines(set));
         println!("blind: {precision} {recall}");

@@ -41,16 +41,41 @@ impl GoesOn {
 
 /// The run that goes on with this task last.
 pub async fn last(server: &Server, found: Found) -> Result<Found, Problem> {
-    for row in after(server, &found).await? {
+    let latest = latest(server, &found, &found.run).await?;
+    Ok(latest.unwrap_or(found))
+}
+
+/// The last run of a task after this one; None: there is none.
+async fn latest(server: &Server, found: &Found, task: &str) -> Result<Option<Found>, Problem> {
+    for row in after(server, found).await? {
         let later = Found {
             run: row.run,
             ..found.clone()
         };
-        if of_run(&later)?.is_some_and(|goes_on| goes_on.task == found.run) {
-            return Ok(later);
+        if of_run(&later)?.is_some_and(|goes_on| goes_on.task == task) {
+            return Ok(Some(later));
         }
     }
-    Ok(found)
+    Ok(None)
+}
+
+/// The run that a task goes on with, where a message came since this one was to wait for it; None: none of the task's did.
+pub async fn later(server: &Server, found: &Found, seen: &Seen) -> Result<Option<Found>, Problem> {
+    match seen.is_overtaken {
+        true => latest(server, found, &seen.task.id).await,
+        false => Ok(None),
+    }
+}
+
+/// A task as it stands now. A message that comes between finding its last run and looking at that one is a turn of it, too.
+pub async fn now(server: &Server, mut found: Found) -> Result<(Found, Seen), Problem> {
+    loop {
+        let seen = task::look(server, &found).await?;
+        match later(server, &found, &seen).await? {
+            Some(later) => found = later,
+            None => return Ok((found, seen)),
+        }
+    }
 }
 
 /// The turns of its conversation that came after a run, the last one first.

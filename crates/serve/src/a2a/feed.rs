@@ -1,6 +1,6 @@
 //! What of a journal is told of a task as it goes: the same to a stream and to those that are pushed to.
 
-use super::chain::GoesOn;
+use super::chain::{self, GoesOn};
 use super::task::{self, REPLY, Seen};
 use crate::problem::Problem;
 use crate::runs::Found;
@@ -34,6 +34,8 @@ pub enum Standing {
     More,
     /// It is at its end, or waits for somebody.
     Rests(Box<Seen>),
+    /// It waited for a message that has come, so it goes on with this run: how the one before left it is not told any more.
+    WentOn(Box<Found>),
 }
 
 impl Feed {
@@ -119,6 +121,9 @@ impl Feed {
         let seen = task::look(&self.server, &self.found).await?;
         if seen.last > self.read_to {
             return Ok(Standing::More);
+        }
+        if let Some(later) = chain::later(&self.server, &self.found, &seen).await? {
+            return Ok(Standing::WentOn(Box::new(later)));
         }
         let state = seen.task.status.state;
         match state.is_terminal() || state.is_interrupted() {

@@ -209,6 +209,17 @@ async fn find(server: &Server, ask: &Ask, pack: &ServedPack, id: &str) -> Result
     }
 }
 
+/// The task as it stands now.
+async fn now(
+    server: &Server,
+    ask: &Ask,
+    pack: &ServedPack,
+    id: &str,
+) -> Result<(Found, Seen), Refused> {
+    let found = find(server, ask, pack, id).await?;
+    Ok(chain::now(server, found).await?)
+}
+
 async fn get(
     server: &Server,
     ask: &Ask,
@@ -218,8 +229,7 @@ async fn get(
 ) -> Result<(Found, Seen), Refused> {
     ask.may(May::Read)?;
     let most = task::history_length(history)?;
-    let found = find(server, ask, pack, id).await?;
-    let mut seen = task::look(server, &found).await?;
+    let (found, mut seen) = now(server, ask, pack, id).await?;
     seen.keep_history(most);
     Ok((found, seen))
 }
@@ -232,13 +242,11 @@ async fn cancel(
     id: &str,
 ) -> Result<(Found, Seen), Refused> {
     ask.may(May::Cancel)?;
-    let mut found = find(server, ask, pack, id).await?;
-    let mut seen = task::look(server, &found).await?;
+    let (mut found, mut seen) = now(server, ask, pack, id).await?;
     // Nothing of it is under way: that it waits is taken back. Where a message came meanwhile, the task is what that made of it.
     while seen.waits_for_a_message {
         chain::withdraw(server, &found, &seen, &why_ended(ask)).await?;
-        found = find(server, ask, pack, id).await?;
-        seen = task::look(server, &found).await?;
+        (found, seen) = now(server, ask, pack, id).await?;
     }
     if !seen.task.status.state.is_terminal() {
         end(server, ask, &found).await?;

@@ -86,6 +86,14 @@ impl Teller {
                 Ok(Standing::Goes) => {}
                 Ok(Standing::More) => continue,
                 Ok(Standing::Rests(seen)) => return self.rests(*seen).await,
+                Ok(Standing::WentOn(later)) => {
+                    self.goes_on_with(*later);
+                    let Some(of_later) = Following::new(&self.server, &self.found) else {
+                        return;
+                    };
+                    (following, last) = (of_later, 0);
+                    continue;
+                }
                 Err(_) => return,
             }
             let rests = following.rests();
@@ -109,25 +117,21 @@ impl Teller {
         let mut quiet = Instant::now();
         loop {
             let mut begun = self.server.live.begun();
-            let Ok(waits) = task::is_last(&self.server, &self.found).await else {
-                return false;
-            };
+            // A store that cannot be asked now is asked again.
+            let waits = task::is_last(&self.server, &self.found).await;
+            let waits = waits.unwrap_or(true);
             // Only now the journals are read.
             if !waits {
                 let Ok(seen) = task::look(&self.server, &self.found).await else {
                     return false;
                 };
-                let first = Found {
-                    run: seen.task.id.clone(),
-                    ..self.found.clone()
-                };
-                let Ok(later) = chain::last(&self.server, first).await else {
-                    return false;
-                };
-                if later.run != self.found.run {
-                    self.feed = Feed::new(&self.server, later.clone());
-                    self.found = later;
-                    return true;
+                match chain::later(&self.server, &self.found, &seen).await {
+                    Ok(Some(later)) => {
+                        self.goes_on_with(later);
+                        return true;
+                    }
+                    Ok(None) => {}
+                    Err(_) => return false,
                 }
                 if !seen.waits_for_a_message {
                     self.rests(seen).await;
@@ -147,6 +151,12 @@ impl Teller {
                 }
             }
         }
+    }
+
+    /// The task goes on with another run, which is told from its first record on.
+    fn goes_on_with(&mut self, later: Found) {
+        self.feed = Feed::new(&self.server, later.clone());
+        self.found = later;
     }
 
     /// What it gave and how it stands, and nothing after that.

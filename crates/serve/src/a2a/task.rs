@@ -32,6 +32,8 @@ pub struct Seen {
     pub question: Option<String>,
     /// Its run is at its end, and the pack waits for the next message.
     pub waits_for_a_message: bool,
+    /// It was to wait for the next message, and that has come.
+    pub is_overtaken: bool,
 }
 
 impl Seen {
@@ -184,7 +186,8 @@ pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
     let attached = server.attached_to(&found.pack, &found.key, said).await?;
     let question = report.questions.first();
     let state = state(read.stands(question));
-    let waits = state == TaskState::Completed && waits(server, found, &report).await?;
+    let is_to_wait = state == TaskState::Completed && is_to_wait(found, &report);
+    let waits = is_to_wait && is_last(server, found).await?;
     let state = match waits {
         true => TaskState::InputRequired,
         false => state,
@@ -243,16 +246,14 @@ pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
             .filter(|question| question.approves.is_none())
             .map(|question| question.id.clone()),
         waits_for_a_message: waits,
+        is_overtaken: is_to_wait && !waits,
     })
 }
 
-/// Whether the pack waits for the next message: it says so, and none has come since.
-async fn waits(server: &Server, found: &Found, report: &RunReport) -> Result<bool, Problem> {
+/// Whether the pack says that it waits for the next message, as the run left its fields.
+fn is_to_wait(found: &Found, report: &RunReport) -> bool {
     let channel = &found.pack.pack.manifest.channels.a2a;
-    if !channel.may_wait() || !channel.waits(&report.state) {
-        return Ok(false);
-    }
-    is_last(server, found).await
+    channel.may_wait() && channel.waits(&report.state)
 }
 
 /// Whether no turn of its conversation came after a run, and none is under way.

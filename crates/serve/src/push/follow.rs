@@ -168,6 +168,12 @@ impl Follower {
             Ok(Standing::Goes) => return Ok(false),
             Ok(Standing::More) => return Ok(true),
             Ok(Standing::Rests(seen)) => seen,
+            // Receivers are named with each message: those of the next one are told what came of it.
+            Ok(Standing::WentOn(_)) => {
+                let nothing: [serde_json::Value; 0] = [];
+                let told = self.tell(&nothing, feed.read_to(), true).await;
+                return told.map(|()| false);
+            }
             Err(problem) => return Err(self.broken(&problem)),
         };
         let (at, ends) = (feed.read_to(), seen.is_over());

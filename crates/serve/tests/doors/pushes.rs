@@ -14,10 +14,14 @@ use tokio::runtime::Runtime;
 
 /// A desk that may tell what is on this machine.
 async fn desk_in(folder: Arc<tempfile::TempDir>, allow: &[&str]) -> Desk {
+    desk_of(MANIFEST, folder, allow).await
+}
+
+async fn desk_of(manifest: &'static str, folder: Arc<tempfile::TempDir>, allow: &[&str]) -> Desk {
     let allow = Addresses::of(allow.iter().copied()).unwrap();
     let key = Key::fixed([7; Key::BYTES]);
     let more = |server: agentctl_serve::Server| server.with_push(&key, allow);
-    Desk::over(Plain, MANIFEST, folder, two(), |_| {}, more).await
+    Desk::over(Plain, manifest, folder, two(), |_| {}, more).await
 }
 
 async fn desk() -> Desk {
@@ -300,6 +304,37 @@ fn what_was_not_taken_is_told_again_by_the_next_process() {
         }
         drop(desk);
     });
+}
+
+#[tokio::test]
+async fn a_receiver_that_is_behind_is_not_told_that_an_overtaken_task_is_complete() {
+    let manifest = MANIFEST.replace("  a2a:\n", "  a2a:\n    waits: state.mode == 'ASKS'\n");
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let desk = desk_of(Box::leak(manifest.into_boxed_str()), folder, &["127.0.0.1"]).await;
+    let (slow, told_slow) = receiver(1).await;
+    let (quick, told_quick) = receiver(0).await;
+    let to = |url: &str| json!({"taskPushNotificationConfig": {"url": url, "id": "mine"}});
+    let params = json!({"message": message("m-1", "order tea"), "configuration": to(&slow)});
+    let first = rpc(&desk, "SendMessage", params).await["result"]["task"].clone();
+    assert_eq!(state(&first), "INPUT_REQUIRED", "{first}");
+    // The first event was not taken, so the receiver is behind; the next message comes meanwhile.
+    came(&told_slow, |bodies| bodies.len() == 1).await;
+    let mut next = message("m-2", "order cake");
+    next["taskId"] = first["id"].clone();
+    let params = json!({"message": next, "configuration": to(&quick)});
+    let second = rpc(&desk, "SendMessage", params).await["result"]["task"].clone();
+    assert_eq!(state(&second), "INPUT_REQUIRED", "{second}");
+    came(&told_quick, ends_with("INPUT_REQUIRED")).await;
+    let run = first["id"].as_str().unwrap();
+    while !desk.server.sessions.pushes_of(run).await.unwrap()[0].ended {
+        tokio::task::yield_now().await;
+    }
+    let all = told_slow.all();
+    let told: Vec<_> = all.iter().filter_map(|r| stands(&r.body)).collect();
+    assert_eq!(told, ["WORKING", "WORKING"], "the first was told again");
+    // Asked for, it is as the last message left it.
+    let now = rpc(&desk, "GetTask", json!({"id": run})).await["result"].clone();
+    assert_eq!(state(&now), "INPUT_REQUIRED", "{now}");
 }
 
 /// How often what its receiver did not take was tried.
