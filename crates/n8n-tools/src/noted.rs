@@ -74,7 +74,7 @@ pub struct Counted {
     pub lost: usize,
     /// Nodes of that state, sticky notes aside.
     pub total: usize,
-    /// What newly stands before most of it is what the user's own words asked for: losses count from what the change leaves.
+    /// All that was taken out or put behind gates is what the user's own words asked for: losses count from what the change leaves.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub requested: bool,
 }
@@ -91,7 +91,7 @@ pub enum BaseHow {
     Accepted,
     /// A person allowed the change that led to it, which took most of it away.
     Approved,
-    /// The user's own words asked for the gate that newly stands before most of it.
+    /// The user's own words asked for all that was taken out or put behind gates.
     Requested,
     Pushed,
     Undone,
@@ -118,7 +118,7 @@ impl BaseHow {
             BaseHow::FirstSeen => "when agentctl was about to change it for the first time",
             BaseHow::Accepted => "when you accepted it",
             BaseHow::Approved => "when you allowed a change of it",
-            BaseHow::Requested => "when a gate that you asked for was put into it",
+            BaseHow::Requested => "when it was changed as you asked",
             BaseHow::Pushed => "when you pushed it",
             BaseHow::Undone => "when you took changes back",
             BaseHow::Edited => "when it had been changed without agentctl",

@@ -54,9 +54,17 @@ pub fn turn_scope(
 /// The words hold the node's whole name, or the service that it is of. A longer text that the user quotes is a value, whatever name
 /// stands in it.
 pub(super) fn is_named(node: &Node, said: &Facts) -> bool {
+    names(node).iter().any(|name| stands_alone(name, said))
+}
+
+/// What a node is called by: its name, and its service where that is no short word.
+pub(super) fn names(node: &Node) -> Vec<String> {
     let service = words(short_type(node.node_type())).join(" ");
-    let long = service.chars().count() >= SHORTEST;
-    stands_alone(node.name(), said) || (long && stands_alone(&service, said))
+    let service = Some(service).filter(|service| service.chars().count() >= SHORTEST);
+    [Some(node.name().to_owned()), service]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn stands_alone(name: &str, said: &Facts) -> bool {
@@ -64,19 +72,26 @@ fn stands_alone(name: &str, said: &Facts) -> bool {
     if !held(said) {
         return false;
     }
+    let mut bare = Facts::default();
+    for text in texts(said, name) {
+        bare.add_words(&text);
+    }
+    held(&bare)
+}
+
+/// What the user wrote, without what is quoted at greater length than the name.
+pub(super) fn texts(said: &Facts, name: &str) -> Vec<String> {
     let own = words(name);
     // Marks around a name make no value of it, nor does a word or two beside it: the guard is kept where it is in doubt.
     let is_longer = |part: &&str| {
         let said = words(part);
         part.chars().count() > name.chars().count() && said.len() > own.len() + BESIDE
     };
-    let mut bare = Facts::default();
-    for text in said.said() {
+    let cut = |text: &str| {
         let longer = quoted(text).filter(is_longer);
-        let cut = longer.fold(text.to_owned(), |text, part| text.replace(part, " "));
-        bare.add_words(&cut);
-    }
-    held(&bare)
+        longer.fold(text.to_owned(), |text, part| text.replace(part, " "))
+    };
+    said.said().map(cut).collect()
 }
 
 /// The words of a node's name and service.
@@ -111,7 +126,7 @@ fn holds(value: &Value, taken: &BTreeSet<String>, said: &Facts) -> bool {
 }
 
 /// `googleSheets`, `Load figures` → its words in lower case.
-fn words(name: &str) -> Vec<String> {
+pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = vec![String::new()];
     let mut was_lower = false;
     for c in name.chars() {

@@ -44,6 +44,16 @@ impl Loss {
         !self.held.is_empty() && (self.lost.len() + self.held.len()) * 2 > self.total
     }
 
+    /// Whether all of it is in the other one too.
+    pub fn adds_nothing_to(&self, other: &Loss) -> bool {
+        let in_other = |own: &[String], all: &[String]| own.iter().all(|name| all.contains(name));
+        in_other(&self.lost, &other.lost)
+            && in_other(&self.held, &other.held)
+            && in_other(&self.gates, &other.gates)
+            && self.replaced <= other.replaced
+            && (self.stopped.is_none() || self.stopped == other.stopped)
+    }
+
     /// Whether it is the user's to allow.
     pub fn is_asked(&self) -> bool {
         self.is_wipe() || self.is_gated() || self.stopped.is_some()

@@ -121,23 +121,32 @@ impl N8n {
         };
         let loss = self.loss(from.outline(), after);
         let mut counted = from.counted(&loss);
-        let alone = (loss.is_asked()).then(|| self.loss(&self.outline(&before.workflow), after));
-        if let Some(alone) = &alone {
+        let allowed = |counted| Judged {
+            decision: guards::allow(guards::WIPE),
+            what: loss.what(),
+            counted,
+        };
+        let mut alone = None;
+        if loss.is_asked() {
+            // What was as the user's words asked for is not asked about again when something else is changed.
+            let was = self.loss(from.outline(), &before.workflow);
+            if was.is_asked() && loss.adds_nothing_to(&was) {
+                return Ok(Ok(Some(allowed(counted))));
+            }
+            let of_this = self.loss(&self.outline(&before.workflow), after);
             let asked = guards::Asked {
                 before: &before.workflow,
                 after,
-                loss: alone,
+                loss: &of_this,
             };
             // What an earlier change made of the workflow as a whole, no words of this one ask for.
             let is_plain = loss.replaced == 0 && loss.stopped.is_none();
             if is_plain && guards::is_asked_for(&asked, cx.guards.facts()) {
-                counted.requested = true;
-                return Ok(Ok(Some(Judged {
-                    decision: guards::allow(guards::WIPE),
-                    what: loss.what(),
-                    counted,
-                })));
+                // What an earlier change took out unasked still counts.
+                counted.requested = loss.adds_nothing_to(&of_this);
+                return Ok(Ok(Some(allowed(counted))));
             }
+            alone = Some(of_this);
         }
         let mut decision = guards::wipe(&loss, &from.words());
         if let (Decision::Ask { reason, .. }, From::Kept(_)) = (&mut decision, &from)

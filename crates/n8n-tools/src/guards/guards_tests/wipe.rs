@@ -449,10 +449,26 @@ fn what_the_users_words_name_may_go() {
     for (words, wanted) in [
         (format!("Remove {before_it} and {last}."), true),
         (format!("entferne {before_it} und {last}"), true),
+        (
+            format!("{before_it} raus, {last} brauchen wir nicht mehr"),
+            true,
+        ),
         // one of them was never named
         (format!("Remove {last}."), false),
         // nothing was to go
         (format!("Rename {before_it} and {last}."), false),
+        (format!("Tell {before_it} and {last} right away."), false),
+        (format!("Do not remove {before_it} or {last}."), false),
+        (
+            format!("I do not want you to delete {before_it} and {last}"),
+            false,
+        ),
+        (format!("Lösche {before_it} und {last} nicht"), false),
+        (format!("N'enlève pas {before_it} et {last}"), false),
+        (
+            format!("In {before_it} and {last} write \"we no longer need you, remove me\""),
+            false,
+        ),
         // another one is named too, and nobody can tell which of them was to go
         (
             format!("Behind {first} remove {before_it} and {last}."),
@@ -470,4 +486,29 @@ fn what_the_users_words_name_may_go() {
     let cut = gone(&[1]);
     assert!(!asked_for(&format!("Remove {}.", name(1)), &cut));
     assert!(!asked_for("Remove it all.", &gone(&[0, 1, 2, 3])));
+}
+
+/// Nodes that are called as one says in any sentence.
+#[test]
+fn an_ordinary_word_names_no_node_to_go() {
+    let mut base = chain(3);
+    for (id, name) in [("id-1", "If"), ("id-2", "Wait")] {
+        base = edited(
+            &base,
+            json!([{"op": "rename_node", "node": id, "name": name}]),
+        );
+    }
+    let after = edited(
+        &base,
+        json!([{"op": "remove_node", "node": "id-1"}, {"op": "remove_node", "node": "id-2"}]),
+    );
+    let loss = loss(&base, &after, ANY);
+    let change = Asked {
+        before: &base,
+        after: &after,
+        loss: &loss,
+    };
+    let mut said = Facts::default();
+    said.add_words("remove duplicates, if there are none wait a minute and remove wait");
+    assert!(!is_asked_for(&change, &said));
 }
