@@ -1,4 +1,4 @@
-//! What a webhook answers on a condition: changes of what is answered and of what is compared with, on workflows that the planner built.
+//! What a webhook answers on a condition: as the planner builds it, and changes of what is answered and of what is compared with.
 
 use crate::draft::{Draft, of_change, of_request};
 use agentctl_n8n::catalog::Catalog;
@@ -31,6 +31,37 @@ fn answers(workflow: &Workflow) -> Vec<Value> {
         Some(serde_json::from_str(body).unwrap_or_else(|_| json!(body)))
     });
     bodies.collect()
+}
+
+#[test]
+fn what_is_answered_on_a_condition_needs_no_comma_before_it() {
+    let webhook = "When a webhook POST /b arrives, ";
+    for told in [
+        r#"if amount is greater than 100 answer {"big": true}, otherwise answer {"big": false}"#,
+        r#"if amount is over 100 reply {"big": true}, otherwise reply {"big": false}"#,
+        r#"if the status is "open" answer {"big": true}, otherwise answer {"big": false}"#,
+        r#"if amount > 100 answer {"big": true}, else answer {"big": false}"#,
+    ] {
+        let workflow = built(&format!("{webhook}{told}"));
+        assert_eq!(
+            answers(&workflow),
+            [json!({"big": true}), json!({"big": false})],
+            "{told}"
+        );
+        let of = |output: u32| {
+            let mut edges = workflow.edges();
+            let (_, _, _, link) =
+                edges.find(|(from, _, at, _)| from.ends_with('?') && *at == output)?;
+            let body = workflow
+                .node_by_name(&link.node)?
+                .parameters()?
+                .get("responseBody")?
+                .as_str()?;
+            serde_json::from_str::<Value>(body).ok()
+        };
+        assert_eq!(of(0), Some(json!({"big": true})), "{told}");
+        assert_eq!(of(1), Some(json!({"big": false})), "{told}");
+    }
 }
 
 #[test]
