@@ -237,3 +237,30 @@ fn clients_are_read_in_every_form_of_a_table() {
         assert_eq!(origins, ["https://a.example"], "{text}");
     }
 }
+
+#[cfg(unix)]
+#[test]
+fn the_machines_timezone_counts_where_no_variable_does() {
+    use super::user::timezone_around;
+    let dir = tempfile::tempdir().unwrap();
+    let zone = |tz: Option<&str>, set_to: &str| {
+        let link = dir.path().join("localtime");
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(format!("/usr/share/zoneinfo/{set_to}"), &link).unwrap();
+        timezone_around(tz, &link)
+    };
+    let vienna = Some("Europe/Vienna".to_owned());
+    assert_eq!(zone(None, "Europe/Vienna"), vienna);
+    assert_eq!(zone(Some("Europe/Vienna"), "America/Lima"), vienna);
+    assert_eq!(zone(Some("UTC"), "Europe/Vienna"), Some("UTC".to_owned()));
+    // It is set, and names none.
+    assert_eq!(zone(Some(""), "Europe/Vienna"), None);
+    assert_eq!(zone(Some(":/etc/localtime"), "Europe/Vienna"), None);
+    // What servers are set to says nothing about who sits before one.
+    assert_eq!(zone(None, "Etc/UTC"), None);
+    assert_eq!(zone(None, "UTC"), None);
+    assert_eq!(
+        timezone_around(None, &dir.path().join("no-such-link")),
+        None
+    );
+}

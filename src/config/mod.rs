@@ -54,7 +54,7 @@ mod user;
 
 pub use context::Context;
 pub use provider::base_url;
-pub use user::User;
+pub use user::{User, timezone_around};
 
 use crate::trust::{MAX_SETTINGS, SETTINGS};
 use agentctl_base::{plain_http::PlainHttp, secrets};

@@ -1,9 +1,10 @@
 //! `[user]`: where the user lives, for times and numbers that a request leaves open. Where nothing is said, a variable `TZ` with the
-//! name of a timezone counts.
+//! name of a timezone counts, and without one the timezone that the machine is set to.
 
 use super::{ConfigError, Lines};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::path::Path;
 use toml::Spanned;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -52,16 +53,28 @@ impl User {
         }
     }
 
-    /// As a flow sees it among its input. `tz`: the variable `TZ`.
-    pub fn say(&self, tz: Option<&str>, input: &mut Map<String, Value>) {
-        let of_variable = tz.filter(|name| is_timezone(name)).map(str::to_owned);
+    /// As a flow sees it among its input. `around`: the timezone of who calls, where the settings name none.
+    pub fn say(&self, around: Option<String>, input: &mut Map<String, Value>) {
         for (key, said) in [
-            ("timezone", self.timezone.clone().or(of_variable)),
+            ("timezone", self.timezone.clone().or(around)),
             ("locale", self.locale.clone()),
         ] {
             input.extend(said.map(|said| (key.to_owned(), Value::from(said))));
         }
     }
+}
+
+/// The timezone of who calls. `tz`: the variable `TZ`; None: it is not set, and the machine's own counts, whose setting is the link
+/// `localtime`. A machine that is set to UTC says nothing about who sits before it.
+#[must_use]
+pub fn timezone_around(tz: Option<&str>, localtime: &Path) -> Option<String> {
+    if let Some(name) = tz {
+        return Some(name.to_owned()).filter(|name| is_timezone(name));
+    }
+    let target = std::fs::read_link(localtime).ok()?;
+    let (_, name) = target.to_str()?.split_once("/zoneinfo/")?;
+    let is_utc = name.starts_with("Etc/") || !name.contains('/');
+    (is_timezone(name) && !is_utc).then(|| name.to_owned())
 }
 
 /// Whether it is written as IANA writes names: `Europe/Vienna`, `America/Argentina/Ushuaia`, `UTC`. Which there are, n8n knows.

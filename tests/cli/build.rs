@@ -1,6 +1,6 @@
 //! The main job through the built binary: build, questions, answers, changes, undo.
 
-use super::support::Project;
+use super::support::{Project, Ran};
 use serde_json::{Value, json};
 
 const ORDERS: &str = "When a webhook receives an order over 100 EUR, post it to Slack #sales and append it to the Google Sheet Orders";
@@ -117,6 +117,75 @@ fn with_yes_the_workflow_that_the_request_names_is_changed() {
     );
     let ran = project.run(&["build", "--yes", "--output-format", "json", &request]);
     assert_ne!(ran.json()["workflow"]["id"], made["id"], "{}", ran.stderr);
+}
+
+/// It is read as a change, as with --workflow: nothing is built beside it.
+#[test]
+fn a_request_that_names_a_workflow_is_a_change_of_it() {
+    let project = Project::new();
+    let first = "When a webhook POST /d arrives, if amount is over 100, answer {\"big\": true}, otherwise answer {\"big\": false}";
+    let ran = project.run(&["build", "--yes", "--output-format", "json", first]);
+    let made = ran.json()["workflow"].clone();
+    let name = made["name"].as_str().unwrap();
+    for (wish, answers, told) in [
+        (
+            "answer {\"huge\": true} instead of {\"big\": true}",
+            "huge",
+            1,
+        ),
+        ("change the threshold from 100 to 250", "Amount > 250?", 2),
+    ] {
+        let request = format!("Change the workflow \"{name}\": {wish}");
+        let ran = project.run(&["build", "--yes", "--output-format", "json", &request]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let after = ran.json();
+        assert_eq!(after["workflow"]["id"], made["id"], "{told}");
+        assert_eq!(
+            after["workflow"]["node_count"], made["node_count"],
+            "{after}"
+        );
+        let file = made["file"].as_str().unwrap();
+        let document = std::fs::read_to_string(project.file(file)).unwrap();
+        assert!(document.contains(answers), "{document}");
+        assert!(
+            ran.stderr
+                .contains(&format!("the request names the workflow {name:?}")),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
+/// A time of day is in the caller's timezone; where nobody knows it, it is asked for, and told whose it is else.
+#[test]
+fn a_time_of_day_without_a_timezone_is_asked_about() {
+    const DAILY: &str = "Every day at 9:00 post hello to Slack channel #dev";
+    let ran = |more: &[&str], tz: &str| -> Ran {
+        let project = Project::new();
+        project.write("answers.json", r#"{"timezone": "Europe/Vienna"}"#);
+        let args = [&["build", "--output-format", "json"], more, &[DAILY]].concat();
+        let ran = project.command(&args).env("TZ", tz).output().unwrap();
+        ran.into()
+    };
+    let own = "its time of day is in n8n's own timezone";
+    let notes = |ran: &Ran| ran.json()["notes"].to_string();
+    // Nobody can be asked: the default, told.
+    for left in [ran(&[], ""), ran(&["--yes"], "")] {
+        assert!(notes(&left).contains(own), "{}", left.stdout);
+    }
+    for (more, tz) in [
+        (&["--yes"][..], "Europe/Vienna"),
+        (&["--answers", "answers.json"], ""),
+    ] {
+        let ran = ran(more, tz);
+        let vienna = "its time of day is in your timezone, Europe/Vienna";
+        assert!(
+            notes(&ran).contains(vienna),
+            "{more:?} {}{}",
+            ran.stdout,
+            ran.stderr
+        );
+    }
 }
 
 #[test]

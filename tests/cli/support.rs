@@ -82,10 +82,10 @@ impl Project {
             .env_remove("AGENTCTL_TRUST")
             .env_remove("CI")
             .env_remove("COLUMNS")
-            .env_remove("TZ")
             .env("AGENTCTL_HOME", self.home())
             .env("AGENTCTL_CONFIG", self.file("no-such-settings.toml"))
-            // What runs on the machine of whoever tests is nobody's business here.
+            // What runs on the machine of whoever tests, and where that stands, is nobody's business here.
+            .env("TZ", "")
             .env("AGENTCTL_LOOK", "no")
             .env("NO_COLOR", "1");
         command

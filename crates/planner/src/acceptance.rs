@@ -13,6 +13,7 @@ use crate::read::text::Masked;
 use inputs::Asked;
 use literal::{Literal, Said, literals};
 use serde_json::{Map, Value, json};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 pub(crate) const WORDS: Table = Table {
@@ -350,6 +351,40 @@ pub fn open_answer(request: &str) -> Option<String> {
     ));
     let found = said.captures(request)?;
     found.get(0).map(|found| found.as_str().trim().to_owned())
+}
+
+/// A literal that a change says is answered, or is answered no more.
+pub(crate) struct Told {
+    pub value: Value,
+    pub place: Range<usize>,
+}
+
+/// The literals of a text that says what is answered, with where the words stand that say so; None: it does not, or what is answered is
+/// more than a literal.
+pub(crate) fn told_answers(text: &str) -> Option<(Vec<Told>, Vec<Range<usize>>)> {
+    let found = literals(text);
+    let mut plain = text.to_owned();
+    for literal in &found {
+        let (from, to) = (literal.from, literal.to);
+        plain.replace_range(from..to, &" ".repeat(to - from));
+    }
+    let w = &*SAID;
+    if !rx(&format!(r"(?i)\b{}\b", w.answer)).is_match(&plain) {
+        return None;
+    }
+    let told = found.iter().map(|literal| {
+        Some(Told {
+            value: literal.whole()?,
+            place: literal.from..literal.to,
+        })
+    });
+    let told: Vec<Told> = told.collect::<Option<_>>()?;
+    let words = rx(&format!(
+        r"(?i)\b(?:{}|{}|{})\b",
+        w.answer, w.filler, w.instead
+    ));
+    let words = words.find_iter(&plain).map(|word| word.range()).collect();
+    (!told.is_empty()).then_some((told, words))
 }
 
 /// The answer with a value in each hole of its texts, which goes in too. None: it says what is meant and not what it is.

@@ -127,7 +127,7 @@ pub(crate) fn account_of_change(
     };
     let mut account = match edit::apply(existing, &change.ops, &mut new_id) {
         Ok(after) => gate::judge(
-            request,
+            &modify::unaddressed(request, existing.name(), &change.language),
             answers,
             &change.language,
             &[existing, &after],

@@ -33,7 +33,7 @@ pub(super) fn judge(
         Some(at) => at..at + request.trim().len(),
         None => 0..0,
     };
-    let change = change.then(|| super::modify::words_of_changes(&asked, language));
+    let change = change.then(|| super::modify::words_of_changes(&asked, language, workflows));
     let but = But {
         answered,
         change,

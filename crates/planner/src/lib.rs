@@ -33,6 +33,7 @@ mod states;
 mod tables_tests;
 mod talk;
 pub mod time;
+mod timezone;
 pub mod wish;
 
 use agentctl_kit::{cut, spot};

@@ -38,15 +38,20 @@ pub struct Plan {
 impl Plan {
     /// A time of day that the request does not give a timezone is in the user's; None: it is not, or the user's is not known.
     pub fn in_zone_of(&mut self, user: &str) -> Option<String> {
-        let at_a_time = |trigger: &Trigger| match trigger {
-            Trigger::Schedule { rules } => rules.iter().any(ScheduleRule::is_at_a_time),
-            _ => false,
-        };
-        if self.timezone.is_some() || user.is_empty() || !self.triggers.iter().any(at_a_time) {
+        if user.is_empty() || !self.needs_zone() {
             return None;
         }
         self.timezone = Some(user.to_owned());
         Some(format!("its time of day is in your timezone, {user}"))
+    }
+
+    /// Whether it fires at a time of day of which the request does not say in which timezone.
+    pub fn needs_zone(&self) -> bool {
+        let at_a_time = |trigger: &Trigger| match trigger {
+            Trigger::Schedule { rules } => rules.iter().any(ScheduleRule::is_at_a_time),
+            _ => false,
+        };
+        self.timezone.is_none() && self.triggers.iter().any(at_a_time)
     }
 }
 

@@ -8,7 +8,7 @@ use super::plan::{Plan, Todo};
 use super::read::by_topic;
 use super::reuse::{self, services};
 use super::{acceptance, compile, cover, draft, extend, gate, modify, pattern, read};
-use super::{coverage, evidence, learned, talk, wish};
+use super::{coverage, evidence, learned, talk, timezone, wish};
 use agentctl_base::model::{
     Message, ModelAnswer, ModelError, ModelRequest, ToolCall, ToolResult, ToolSpec, ToolStatus,
     Usage,
@@ -203,9 +203,9 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
         answers: by_topic(&own_answers(input)),
     };
     let mut reading = read::read(request, &known);
-    reading
-        .notes
-        .extend(reading.plan.in_zone_of(text(input, "timezone")));
+    let user_zone = text(input, "timezone");
+    let zone = answers.get(timezone::TOPIC).and_then(Value::as_str);
+    (reading.notes).extend(timezone::settled(&mut reading.plan, user_zone, zone));
     let services = services(&reading.plan);
     let built = compile::compile(&reading.plan, catalog);
     let types: Vec<String> = built
@@ -228,6 +228,7 @@ fn clarify(input: &Map<String, Value>, seen: &Seen<'_>, catalog: &Catalog) -> Re
     } = draft::open(request, &known, &reading, &built, &account, plans);
     let wished = wished(input, built.workflow, catalog);
     questions.extend(wished.questions);
+    questions.extend(timezone::question(&reading.plan, user_zone, zone.is_some()));
     refusal = refusal.or(wished.refusal);
     let mut requirements = requirements(
         request,
@@ -310,7 +311,7 @@ fn answers(input: &Map<String, Value>) -> Map<String, Value> {
 /// The answers to questions about the request itself.
 fn own_answers(input: &Map<String, Value>) -> Map<String, Value> {
     let all = answers(input).into_iter();
-    all.filter(|(topic, _)| !wish::is_about_wish(topic))
+    all.filter(|(topic, _)| !wish::is_about_wish(topic) && topic != timezone::TOPIC)
         .collect()
 }
 

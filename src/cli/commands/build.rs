@@ -10,15 +10,16 @@ use crate::cli::nearby;
 use crate::cli::output::Output;
 use crate::cli::runtime;
 use crate::cli::session::{self, Session};
+use crate::config::timezone_around;
 use agentctl_engine::guards::LOOK_FIRST;
 use agentctl_engine::policy::{Grants, Outside};
 use agentctl_engine::run::{Answering, RunOptions};
 use agentctl_engine::toolset::BackendErrorKind;
 use agentctl_host::files::{read_given_text, read_regular_text};
 use agentctl_n8n::rehearsal::Hosts;
-use agentctl_n8n_tools::backend::{Backend, Stored};
+use agentctl_n8n_tools::backend::{Backend, ListQuery, Stored, list_all};
 use agentctl_n8n_tools::tools::{
-    ACCOUNTS, ASKED_ANSWER, ASKED_CASES, CASES, LET_ACT, TEST_HOSTS, WORKFLOW,
+    ACCOUNTS, ASKED_ANSWER, ASKED_CASES, CASES, LET_ACT, TEST_HOSTS, WORKFLOW, names,
 };
 use agentctl_planner::{acceptance, wish};
 use clap::{Args, ValueEnum};
@@ -114,6 +115,10 @@ fn can_write(backend: &dyn Backend) -> Result<(), CliError> {
     }
 }
 
+/// The user's timezone among a flow's input, and what stands there where nobody knows it and the user may be asked.
+const TIMEZONE: &str = "timezone";
+const UNKNOWN: &str = "unknown";
+
 /// No request is this long; a file given by mistake is.
 const MAX_REQUEST: usize = 20_000;
 const MAX_GRANTS: u64 = 1024 * 1024;
@@ -148,7 +153,11 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
             input.insert(key.into(), json!(named));
         }
     }
-    if let Some(workflow) = &args.workflow {
+    let workflow = match &args.workflow {
+        Some(workflow) => Some(workflow.clone()),
+        None => named(&session, &request, out),
+    };
+    if let Some(workflow) = &workflow {
         let there = known(&session, workflow)?;
         let cases = match &there {
             Some(stored) => cases::known(root, &session.project, stored)?,
@@ -159,7 +168,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         }
     }
     // Of a change the words say what differs, not all that is there.
-    if args.workflow.is_none() {
+    if workflow.is_none() {
         let asked = acceptance::cases(&request);
         if !asked.is_empty() {
             input.insert(ASKED_CASES.into(), json!(asked));
@@ -168,8 +177,14 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
         }
     }
     let tz = std::env::var("TZ").ok();
-    session.user.say(tz.as_deref(), &mut input);
-    input.insert(WORKFLOW.into(), json!(args.workflow));
+    let around = timezone_around(tz.as_deref(), Path::new("/etc/localtime"));
+    session.user.say(around, &mut input);
+    // `--yes` asks for nothing that has a default; the notes say which one was taken.
+    if !args.answers.yes && session.any_n8n().is_some() {
+        input.entry(TIMEZONE).or_insert_with(|| json!(UNKNOWN));
+    }
+    let is_change = workflow.is_some();
+    input.insert(WORKFLOW.into(), json!(workflow));
     let outside = args.outside_plan.map_or(Outside::Ask, Outside::from);
     let grants = match &args.grants {
         Some(path) => Some(read_grants(path)?.at_least(outside)),
@@ -182,7 +197,7 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
             .hint("add --plan-tools, or --grants FILE"));
     }
     let answering = session::answering(&args.answers)?;
-    let looks = looks(args, out);
+    let looks = looks(args, is_change, out);
     if looks {
         input.insert(LOOK_FIRST.into(), json!(true));
     }
@@ -203,9 +218,32 @@ pub fn build(root: &Path, args: &BuildArgs, out: &Output) -> Result<Exit, CliErr
 }
 
 /// Each change is shown before it is made: where that was asked for, and where a person at the terminal changes what is there.
-fn looks(args: &BuildArgs, out: &Output) -> bool {
+fn looks(args: &BuildArgs, is_change: bool, out: &Output) -> bool {
     let person = out.can_ask() && !args.answers.yes && out.is_text();
-    args.plan || (person && args.workflow.is_some())
+    args.plan || (person && is_change)
+}
+
+/// The workflow that the request itself says to change, beside that word; of names within one another the longest. It is read as a
+/// change then, as with `--workflow`. None: it says none, or it cannot be told which; what is wrong with the n8n the first call tells.
+fn named(session: &Session, request: &str, out: &Output) -> Option<String> {
+    const WORD: &str = "workflow";
+    if !request.to_lowercase().contains(WORD) {
+        return None;
+    }
+    let backend = session.any_n8n()?.backend();
+    let listing = runtime::block_on(list_all(backend, &ListQuery::default()))
+        .ok()?
+        .ok()?;
+    let found = listing.workflows.into_iter();
+    let found: Vec<_> = found.filter(|w| names(request, &w.name)).collect();
+    let longest = found.iter().map(|w| w.name.len()).max()?;
+    let mut all = found.into_iter().filter(|w| w.name.len() == longest);
+    let one = all.next().filter(|_| all.next().is_none())?;
+    out.note(&format!(
+        "the request names the workflow {:?} ({}): it is changed, and no new one built",
+        one.name, one.id
+    ));
+    Some(one.id.to_string())
 }
 
 /// One run, and another one for each wish of a user who looked and wants something to be otherwise.

@@ -63,6 +63,7 @@ pub use memory::{
     Validation, WORKFLOW, memory,
 };
 pub use n8n::N8n;
+pub use named::names;
 pub use push::Push;
 pub use rehearse_workflow::Tried;
 pub use settle::{Settlement, judge};

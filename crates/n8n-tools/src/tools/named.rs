@@ -13,7 +13,9 @@ const QUOTES: [char; 9] = ['"', '\'', '“', '”', '„', '«', '»', '`', '’
 /// So many words before its name are looked at.
 const BEFORE: usize = 4;
 
-pub(super) fn names(request: &str, name: &str) -> bool {
+/// Whether a request says to change the workflow of this name.
+#[must_use]
+pub fn names(request: &str, name: &str) -> bool {
     let (request, name) = (request.to_lowercase(), name.trim().to_lowercase());
     if name.is_empty() || DEFAULTS.iter().any(|default| is_default(&name, default)) {
         return false;

@@ -5,6 +5,7 @@ use crate::{
 };
 use proptest::prelude::*;
 use serde_json::{Map, json};
+use std::collections::HashSet;
 
 fn built(names: &[&str], edges: &[(&str, &str, u32, &str)]) -> Workflow {
     let mut workflow = Workflow::empty("Any");
@@ -338,6 +339,13 @@ fn only_what_a_new_connection_leads_backwards_to_moves() {
         ("D", "main", 0, "B"),
     ];
     assert_eq!(reconnected(&closed, &[]), as_it_was);
+    // Below one another: the connection would come out on the right and go in on the left.
+    let mut before = built(&["A", "B"], &[]);
+    before.nodes[1].set_position(0.0, 176.0);
+    let mut after = built(&["A", "B"], &[("A", "main", 0, "B")]);
+    after.nodes[1].set_position(0.0, 176.0);
+    turn(&before, &mut after, &HashSet::new());
+    assert_eq!(positions(&after), [("A", 0, 0), ("B", 240, 176)]);
     // What runs to the right already moves nothing.
     let skipped = [("A", "main", 0, "C"), ("C", "main", 0, "D")];
     assert_eq!(reconnected(&skipped, &[]), as_it_was);

@@ -97,9 +97,7 @@ pub fn turn(before: &Workflow, workflow: &mut Workflow, fixed: &HashSet<NodeId>)
     let mut ends: Vec<usize> = nodes
         .filter(|(at, node)| {
             let id = node.id();
-            let mut backwards = scene
-                .before(*at)
-                .filter(|from| scene.x(*at) < scene.right(*from));
+            let mut backwards = scene.before(*at).filter(|from| scene.runs_back(*from, *at));
             led_to.contains(&id) && backwards.any(|from| is_new(from, &id))
         })
         .map(|(at, _)| at)
@@ -214,8 +212,13 @@ impl Scene {
         self.frames.get(&at).map_or(0.0, |frame| frame.x)
     }
 
-    fn right(&self, at: usize) -> f64 {
-        self.frames.get(&at).map_or(0.0, Frame::right)
+    /// Whether a connection between the two runs to the left; of nodes that lie on one another, nobody drew it.
+    fn runs_back(&self, from: usize, to: usize) -> bool {
+        match (self.frames.get(&from), self.frames.get(&to)) {
+            (Some(from), Some(to)) if from.overlaps(to) => to.x < from.x,
+            (Some(from), Some(to)) => to.x < from.right(),
+            _ => false,
+        }
     }
 
     fn before(&self, at: usize) -> impl Iterator<Item = usize> {

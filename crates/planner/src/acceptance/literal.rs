@@ -34,6 +34,14 @@ impl Literal {
         }
     }
 
+    /// As it stands there; None: something of what comes in goes into it, or it is none.
+    pub fn whole(&self) -> Option<Value> {
+        match &self.said {
+            Said::Value(value) if !value.to_string().contains("{{") => Some(value.clone()),
+            _ => None,
+        }
+    }
+
     /// Of keys alone: whether the request speaks of one of them beside them, as more than the call's address or an HTTP status.
     pub fn is_explained(&self, request: &str, status: &str) -> bool {
         let Said::Keys(keys) = &self.said else {

@@ -450,6 +450,11 @@ impl Around<'_> {
         if self.language == "en" && base && timed && (self.next_is("det") || self.next_is("prep")) {
             points += 5;
         }
+        // "If the amount is over 100 answer "x"": so many of a thing have no text behind them.
+        let given = self.after.first().is_some_and(|n| n.shape == Kind::Quote);
+        if self.language == "en" && base && timed && given {
+            points += 10;
+        }
         // "If any workflow breaks, …": the thing that something happens to stands before the verb.
         let introduced = self
             .before

@@ -764,8 +764,12 @@ fn commands(chart: &Chart, now: &Segment, at: usize) -> bool {
         let compares = ["more", "less", "equal"].iter().any(|c| item.is(c));
         compares || item.shape() == Some(Kind::Sign)
     };
-    let told = now.items.iter().any(|i| main_verb(chart, *i) || bounds(i));
     let last = now.items.last().map(|i| chart.item(*i));
+    // "if the status is "open" answer …": so does what something is, given word for word.
+    let is = now.intro == Some(Intro::If)
+        && now.items.iter().any(|i| chart.item(*i).is("aux"))
+        && last.is_some_and(Item::literal);
+    let told = is || now.items.iter().any(|i| main_verb(chart, *i) || bounds(i));
     let free = last.is_some_and(|l| {
         let asks = ["aux", "neg", "pronoun", "and", "or", "det", "prep", "then"];
         // "when a seat is booked create …": what happened is told in full.

@@ -1,6 +1,8 @@
 //! Change requests on a workflow that exists: request → edit operations that touch only what is asked.
-//! Nodes named as untouchable never appear in an operation; ids, names and credentials stay. Pure and deterministic.
+//! Nodes named as untouchable never appear in an operation; ids and credentials stay, and so do names, but of a node that is called by
+//! its condition. Pure and deterministic.
 
+mod address;
 mod asking;
 mod bare;
 mod brain;
@@ -24,6 +26,7 @@ mod phrase;
 mod place;
 mod recipient;
 mod refuse;
+mod renamed;
 mod request;
 mod said;
 mod sieve;
@@ -34,6 +37,8 @@ mod value;
 mod wire;
 mod words;
 
+#[cfg(test)]
+mod answer_tests;
 #[cfg(test)]
 mod asked_tests;
 #[cfg(test)]
@@ -53,6 +58,7 @@ mod stranger_tests;
 #[cfg(test)]
 mod wire_tests;
 
+pub(crate) use address::unaddressed;
 pub(crate) use diff::between;
 pub(crate) use order::counted;
 pub(crate) use said::{begins, is_said, meant, says_only, spoken};
@@ -102,6 +108,7 @@ pub struct Modification {
 pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modification {
     let spoken = said::spoken(request);
     let language = spoken.to_owned();
+    let request = &unaddressed(request, existing.name(), spoken);
     if let Some(refusal) = refuse::wipe(request, &language) {
         return Modification {
             refusal: Some(refusal),
@@ -209,6 +216,7 @@ pub fn modify(existing: &Workflow, request: &str, catalog: &Catalog) -> Modifica
         notes.push(asking::is_twin(&new, &old, &language));
     }
     let mut ops = diff::between(existing, &workflow);
+    renames.extend(renamed::renamed(existing, &workflow, &renames));
     ops.extend(renames);
     if let Some(question) = asking::startless(existing, &workflow, &language) {
         ops.clear();

@@ -1,6 +1,7 @@
 //! New values of what is there: a channel, a tab, an address, a text, a bound, a time. What a value is says where it can stand, so a
 //! channel's name is never put where a sheet's stands, and never into a part of something; where two places fit, it is asked.
 
+mod answer;
 mod bound;
 mod step;
 mod table;
@@ -16,6 +17,7 @@ use serde_json::Value;
 use std::ops::Range;
 use table::{Place, name_of, places};
 
+pub(super) use bound::bounds;
 #[cfg(test)]
 pub(super) use table::SLOTS;
 pub(crate) use table::{is_astray, is_open, is_unsaid};
@@ -160,6 +162,10 @@ pub(super) fn read(patch: &mut Patch<'_>, text: &str, language: &str, kept: &[St
         .any(|i| i.is("if") || i.is("unless") || i.is("else"));
     if clause.has("before") || conditional {
         return Read::Other;
+    }
+    match answer::answered(patch, &clause, kept) {
+        Read::Other => {}
+        done => return done,
     }
     let literals = literals(&clause, patch.workflow());
     if literals.iter().all(|said| !said.at.is_empty()) {

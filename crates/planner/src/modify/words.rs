@@ -3,6 +3,7 @@
 
 use crate::compile::words::fold;
 use crate::lex::{Table, by_language};
+use agentctl_n8n::Workflow;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -107,11 +108,19 @@ pub(super) fn without_literals(text: &str, language: &str) -> String {
     plain
 }
 
-/// Where any word of changes stands in a text: each place, in bytes.
-pub(crate) fn of_changes(text: &str, language: &str) -> Vec<Range<usize>> {
+/// Where any word of changes stands in a text: each place, in bytes. Of a change after which a condition compares with something else
+/// the words for what it compares with are among them ("the threshold", "the limit").
+pub(crate) fn of_changes(text: &str, language: &str, workflows: &[&Workflow]) -> Vec<Range<usize>> {
     let all = classes(language).iter();
-    all.flat_map(|(class, _)| places(text, language, class))
-        .collect()
+    let mut found: Vec<Range<usize>> = all
+        .flat_map(|(class, _)| places(text, language, class))
+        .collect();
+    if let [before, after] = workflows
+        && super::slot::bounds(before, &[]) != super::slot::bounds(after, &[])
+    {
+        found.extend(places(text, language, "bound"));
+    }
+    found
 }
 
 /// The forms of one word, stems with their mark.

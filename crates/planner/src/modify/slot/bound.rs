@@ -197,7 +197,7 @@ fn asks_upward(workflow: &Workflow, node: &str) -> Option<bool> {
 }
 
 /// The nodes that compare with one number, and the number.
-pub(super) fn bounds(workflow: &Workflow, kept: &[String]) -> Vec<(String, f64)> {
+pub(in crate::modify) fn bounds(workflow: &Workflow, kept: &[String]) -> Vec<(String, f64)> {
     let nodes = workflow
         .nodes
         .iter()
