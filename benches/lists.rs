@@ -28,13 +28,12 @@ const LISTS: &[&[&str]] = &[
     &["status"],
     &["log"],
     &["log", "--workflow", "orders-to-slack"],
-    &["approvals"],
+    &["approvals", "show"],
     &["usage"],
-    &["learnings", "list"],
+    &["learnings", "index"],
     &["learnings", "stats"],
     &["learnings", "search", "slack"],
     &["sessions", "list"],
-    &["workflows", "list"],
 ];
 
 fn main() {

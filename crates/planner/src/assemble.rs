@@ -11,6 +11,7 @@ mod content;
 mod data;
 mod dated;
 mod day;
+mod defined;
 mod detail;
 mod fetch;
 mod flow;
@@ -73,11 +74,15 @@ pub fn read(request: &str, language: &str) -> crate::read::Reading {
     let preface = preface(request, &chart, &times);
     let mut clauses = clauses(&chart, &times);
     clauses.retain(|c| !preface.holds(chart.item(c.from)));
+    let defined = defined::taken(request, &chart, &mut clauses);
     let mut reading = Reading::new(request, &chart, clauses);
     reading.start();
     reading.agent();
     reading.flow();
     reading.leftover();
+    if let Some(defined) = &defined {
+        reading.works_in(defined);
+    }
     let mut steps = std::mem::take(&mut reading.plan.steps);
     let unshown = crate::states::settle(&mut steps, &|state| reading.as_written(state));
     reading.plan.steps = steps;

@@ -121,7 +121,7 @@ impl PropertyList {
     pub fn checked(&self) -> impl Iterator<Item = (usize, &Property)> {
         self.plan.checked(&self.list)
     }
-    /// The parameters with a closed list of choices, here or below, with their places.
+    /// The parameters with a closed list of choices, or with a list that gives ids, here or below, with their places.
     pub fn chosen(&self) -> impl Iterator<Item = (usize, &Property)> {
         self.plan.chosen(&self.list)
     }

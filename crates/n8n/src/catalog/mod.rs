@@ -57,7 +57,7 @@ pub use fill::FillError;
 pub use overlay::is_core;
 pub use property::{
     Condition, DisplayOptions, LocatorMode, Property, PropertyGroup, PropertyKind, PropertyOption,
-    TypeOptions,
+    TypeOptions, is_name,
 };
 pub use recipe::{Recipe, RecipeCredential, RecipeParameter};
 pub use releases::same_line;

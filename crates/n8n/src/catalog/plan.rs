@@ -223,7 +223,7 @@ impl Plan {
     ) -> impl Iterator<Item = (usize, &'p Property)> {
         places(&self.checked, properties)
     }
-    /// The parameters with a closed list of choices, here or below.
+    /// The parameters with a closed list of choices, or with a list that gives ids, here or below.
     pub fn chosen<'p>(
         &self,
         properties: &'p [Property],
@@ -270,6 +270,7 @@ fn is_checked(property: &Property) -> bool {
 fn is_chosen(property: &Property) -> bool {
     match property.kind {
         PropertyKind::Options | PropertyKind::MultiOptions => property.has_closed_choices(),
+        PropertyKind::ResourceLocator => property.id_mode().is_some(),
         PropertyKind::Collection | PropertyKind::FixedCollection => {
             property.groups.iter().any(|g| !g.plan.chosen.is_empty())
         }

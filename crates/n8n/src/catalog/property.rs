@@ -212,6 +212,36 @@ impl PropertyGroup {
     }
 }
 
+impl Property {
+    /// The way that takes an id, where an id has a form of its own; where it has none, it may be a name: of a table, of a model.
+    pub(super) fn id_mode(&self) -> Option<&LocatorMode> {
+        let mut all = self.modes.iter();
+        all.find(|mode| mode.name == "id" && !mode.patterns.is_empty())
+    }
+
+    /// What stands by its name in a list that gives ids; None: it is an id, or may be one. Names are no ids where an id has a form that they do
+    /// not have, and where what is shown of the chosen thing is the very value.
+    pub fn name_for_id<'v>(&self, value: &'v Value) -> Option<&'v str> {
+        let text = |key: &str| value.get(key).and_then(Value::as_str);
+        let id = self.id_mode()?;
+        let name = text("value").filter(|_| text("mode") == Some("list"))?;
+        // "My Drive": what n8n itself begins with.
+        let own = self.default.get("value").and_then(Value::as_str) == Some(name);
+        let by_name = self.modes.iter().any(|mode| mode.name == "name");
+        let bare = !by_name && text("cachedResultName") == Some(name);
+        (is_name(name) && !own && (bare || !id.accepts(name))).then_some(name)
+    }
+}
+
+/// Whether a text is written as people name things, and no id: several words, or a capital, and no figure.
+pub fn is_name(text: &str) -> bool {
+    let plain = text
+        .chars()
+        .all(|c| c.is_alphabetic() || " -&'".contains(c));
+    let capital = text.chars().next().is_some_and(char::is_uppercase);
+    plain && (capital || text.trim().contains(' '))
+}
+
 /// One way to give a resource locator's value.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LocatorMode {

@@ -97,6 +97,16 @@ impl<'a> Walk<'a> {
             (PropertyKind::Options | PropertyKind::MultiOptions, _) => {
                 self.choice(property, value, pointer, report);
             }
+            (PropertyKind::ResourceLocator, _) => {
+                if let Some(name) = property.name_for_id(value) {
+                    let label = &property.label;
+                    let message = format!(
+                        "{label}: {name:?} is a name, and what is chosen from this list is kept by its id; choose it from the list in n8n"
+                    );
+                    let place = joined(pointer, "value");
+                    report.node(self.node, rules::NAME_FOR_ID.at(place, message).key(name));
+                }
+            }
             (PropertyKind::Collection, Value::Object(map)) => {
                 if let Some(group) = property.groups.first() {
                     self.level(group, map, pointer, report);

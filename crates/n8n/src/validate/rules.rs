@@ -88,6 +88,7 @@ rules! {
     WEBHOOK_PATH_CONFLICT "agentctl/webhook-path-conflict" Configuration Error "two webhooks claim one address, so n8n does not publish";
 
     OPTION_VALUE "agentctl/option-value" Configuration Error "the value is none of the parameter's choices";
+    NAME_FOR_ID "agentctl/name-for-id" Configuration Info "a list gives an id, and a name stands in its place, so what it means must be chosen in n8n";
     UNKNOWN_PARAMETER_KEY "agentctl/unknown-parameter-key" Configuration Warning "n8n ignores a parameter that the node does not have";
     NODE_SETTING_INSIDE_PARAMETERS "agentctl/node-setting-inside-parameters" Configuration Warning "n8n ignores a node's setting among its parameters";
     EXCLUDED_BY_DEFAULT "agentctl/excluded-by-default" Structure Warning "a default n8n does not load this type of node";

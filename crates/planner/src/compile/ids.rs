@@ -4,7 +4,7 @@ use super::super::plan::Todo;
 use super::draft::Draft;
 use super::facts::{Facts, shown};
 use agentctl_n8n::Workflow;
-use agentctl_n8n::catalog::{Catalog, Property, PropertyKind};
+use agentctl_n8n::catalog::{Catalog, Property, PropertyKind, is_name};
 use serde_json::{Map, Value, json};
 
 impl Draft<'_> {
@@ -43,14 +43,8 @@ pub(crate) fn bare_names(workflow: &Workflow, catalog: &Catalog) -> Vec<Todo> {
             continue;
         };
         let listed = shown(&facts, params).into_iter().filter_map(|property| {
-            let value = params.get(&property.name)?;
-            let part = |key: &str| value.get(key).and_then(Value::as_str);
-            let by_id = property.modes.iter().all(|mode| mode.name != "name");
-            let bare = part("mode") == Some("list") && part("value") == part("cachedResultName");
-            // "My Drive": what n8n itself begins with is no name for an id.
-            let own = property.default.get("value").and_then(Value::as_str);
-            let bare = bare && part("value") != own;
-            name_in(property, value).filter(|_| by_id && bare)
+            let name = property.name_for_id(params.get(&property.name)?)?;
+            Some((label(property), name.to_owned()))
         });
         found.extend(listed.map(|(label, name)| Todo {
             kind: "id".to_owned(),
@@ -95,15 +89,9 @@ fn name_in(property: &Property, value: &Value) -> Option<(String, String)> {
         _ => return None,
     };
     let text = text.as_str().filter(|text| is_name(text))?;
-    let label = property.label.trim_end_matches(" Name or ID").to_owned();
-    Some((label, text.to_owned()))
+    Some((label(property), text.to_owned()))
 }
 
-/// Whether a text is written as people name things, and no id: several words, or a capital, and no figure.
-fn is_name(text: &str) -> bool {
-    let plain = text
-        .chars()
-        .all(|c| c.is_alphabetic() || " -&'".contains(c));
-    let capital = text.chars().next().is_some_and(char::is_uppercase);
-    plain && (capital || text.contains(' '))
+fn label(property: &Property) -> String {
+    property.label.trim_end_matches(" Name or ID").to_owned()
 }

@@ -467,3 +467,48 @@ fn a_confirmation_that_is_sent_waits_for_nobody() {
     );
     assert!(!workflow.to_string().contains("sendAndWait"), "{workflow}");
 }
+
+/// Where a sentence of its own says which repository it is, that is where the steps and the trigger work, and it is no step.
+#[test]
+fn a_repository_that_a_sentence_defines_is_where_the_work_is_done() {
+    let asked = "When an issue is opened on GitHub, post it to Slack #dev.";
+    for said in [
+        "Our GitHub repository is acme/shop.",
+        "The repository is acme/shop.",
+        "Our GitHub repository is called acme/shop.",
+        "Repository: acme/shop.",
+        "The repository is \"acme/shop\".",
+    ] {
+        for request in [format!("{asked} {said}"), format!("{said} {asked}")] {
+            let workflow = built(&request);
+            let trigger = text(&workflow, "githubTrigger");
+            assert!(
+                trigger.contains(r#""value":"acme""#),
+                "{request}: {trigger}"
+            );
+            assert!(
+                trigger.contains(r#""value":"shop""#),
+                "{request}: {trigger}"
+            );
+            assert!(
+                trigger.contains(r#""events":["issues"]"#),
+                "{request}: {trigger}"
+            );
+            assert!(text(&workflow, "github").is_empty(), "{request}");
+        }
+    }
+    let own = built(
+        "Our GitHub repository is acme/shop. When an issue is opened in acme/app on GitHub, post it to Slack #dev.",
+    );
+    assert!(
+        text(&own, "githubTrigger").contains(r#""value":"app""#),
+        "{own}"
+    );
+    let two = built(&format!(
+        "{asked} The repository is acme/shop. The repository is acme/app."
+    ));
+    assert!(
+        text(&two, "githubTrigger").contains("<repository>"),
+        "{two}"
+    );
+}
