@@ -43,7 +43,7 @@ def documents(spec, beside):
     """Every document's text by its name."""
     if spec["corpus"] == "shipped":
         texts = (PACK / "documents.yaml").read_text(encoding="utf-8")
-        pairs = re.findall(r'^- doc: (\S+)$.*?^  text: (".*")$', texts, re.M | re.S)
+        pairs = re.findall(r'^- doc: (\S+)$.*?^  text: ("[^\n]*")$', texts, re.M | re.S)
         return {doc: plain(json.loads(text)) for doc, text in pairs}
     folder = beside / spec["corpus"]
     return {path.stem: plain(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.md"))}

@@ -271,7 +271,8 @@ impl Reading<'_> {
                 return;
             }
             let called = method.is_some() && path || self.comes_in(clause);
-            if service.is_none() && says("webhook") || called {
+            let brings = service.is_none() || self.by_webhook(clause);
+            if brings && says("webhook") || called {
                 let trigger = self.webhook(i, method);
                 self.starts_at = Some(i);
                 self.plan.triggers.push(trigger);
@@ -288,6 +289,19 @@ impl Reading<'_> {
                 return;
             }
         }
+    }
+
+    /// "Store every webhook message in …": what comes by a webhook is what is worked on.
+    fn by_webhook(&self, clause: &Clause) -> bool {
+        let brought = |p: &Phrase| {
+            let of = |at: &usize| {
+                let noun = self.chart.item(*at).noun();
+                noun.is_some_and(|n| n.concept == "webhook")
+            };
+            let object = p.prep.is_empty() && p.service.is_none() && p.names.is_empty();
+            object && (p.quantity.is_some() || !p.states.is_empty()) && p.modifiers.iter().any(of)
+        };
+        clause.intro == Intro::None && clause.after.iter().any(brought)
     }
 
     /// "webhook to Discord", "form to the sheet Leads": what starts it and where that goes, without a verb.

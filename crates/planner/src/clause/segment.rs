@@ -255,14 +255,16 @@ fn split(chart: &Chart, times: &[TimeSpan], raw: Segment, done: &mut Vec<Segment
         }
         // "Create a page for each new dispute": says when within a clause that has its verb.
         let within = item.tells("nominal") && now.items.iter().any(|i| main_verb(chart, *i));
-        // "an automation where …": what it does, no condition.
-        let described = item.text == "where"
-            && now.items.last().is_some_and(|i| {
-                chart
-                    .item(*i)
-                    .noun()
-                    .is_some_and(|n| n.concept == "workflow")
-            });
+        // "an automation where …", "a workflow that posts …": what it does, no condition.
+        let of_workflow = now.items.last().is_some_and(|i| {
+            chart
+                .item(*i)
+                .noun()
+                .is_some_and(|n| n.concept == "workflow")
+        });
+        let described = of_workflow
+            && (item.text == "where"
+                || announces(chart, &now.items) && tells_what_it_does(chart, at, rest));
         if described {
             done.push(std::mem::replace(&mut now, next()));
             continue;
@@ -558,6 +560,9 @@ fn begins(chart: &Chart, now: &[usize], rest: &[usize], introduced: bool) -> boo
     false
 }
 
+/// What verbs of these frames tell of happens to a workflow, and is not done by it.
+const HAPPENS: &[&str] = &["HAPPEN", "RECEIVE", "SUBMIT", "SIGNUP", "ORDER", "PAY"];
+
 /// Whether "who", "that" or "which" begins a relative clause: a noun before it and a verb soon after it.
 fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool {
     let item = chart.item(at);
@@ -588,6 +593,17 @@ fn is_relative(chart: &Chart, at: usize, now: &[usize], rest: &[usize]) -> bool 
     word && noun && soon
 }
 
+/// "A workflow | that posts …", "an automation | which every hour fetches …": what is wanted is told by its verbs. What happens or comes in
+/// starts it, and is left to whoever reads events.
+fn tells_what_it_does(chart: &Chart, at: usize, rest: &[usize]) -> bool {
+    let word = matches!(chart.item(at).text.as_str(), "that" | "which");
+    let mut verbs = rest.iter().filter_map(|i| chart.item(*i).verb());
+    let first = verbs.next();
+    chart.language == "en"
+        && word
+        && first.is_some_and(|v| v.form == "third" && !HAPPENS.iter().any(|f| v.calls(f)))
+}
+
 /// "Mails that come in | should be saved": the verb of the main clause after one that says more about its subject. What was said
 /// of the subject is what must be the case, or happen, first.
 fn told_of_subject(
@@ -596,7 +612,6 @@ fn told_of_subject(
     before: Option<&Segment>,
     at: usize,
 ) -> Option<Segment> {
-    const HAPPENS: &[&str] = &["HAPPEN", "RECEIVE", "SUBMIT", "SIGNUP", "ORDER", "PAY"];
     let subject = before.filter(|s| {
         let only = s.intro.is_none() && s.fresh && !s.items.is_empty();
         only && s.sentence == now.sentence && !s.items.iter().any(|i| main_verb(chart, *i))
