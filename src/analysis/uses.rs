@@ -3,14 +3,22 @@
 use agentctl_base::model::{ToolResult, ToolStatus};
 use agentctl_base::question::Outcome;
 use agentctl_engine::{store::Record, view::RunView};
+use memchr::memmem;
 use std::collections::BTreeSet;
 
-/// The entries that a run read and how it ended, from its journal's text. Only lines about learnings and ends are looked at; the
-/// chain is not verified here.
-pub fn used_in(text: &str) -> (BTreeSet<String>, Option<Outcome>) {
+/// The tool by which an agent reads entries, as a journal names it.
+const READS: &str = "\"read_learning\"";
+
+/// The entries that a run read and how it ended, from its journal's bytes. Only lines about learnings and ends are looked at; the
+/// chain is not verified here. Of a run that read none nothing is looked at: how it ended counts for no entry.
+pub fn used_in(journal: &[u8]) -> (BTreeSet<String>, Option<Outcome>) {
+    if memmem::find(journal, READS.as_bytes()).is_none() {
+        return (BTreeSet::new(), None);
+    }
+    let text = String::from_utf8_lossy(journal);
     let lines = text
         .lines()
-        .filter(|line| line.contains("\"read_learning\"") || line.contains("\"run_ended\""));
+        .filter(|line| line.contains(READS) || line.contains("\"run_ended\""));
     let records: Vec<Record> = lines
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();

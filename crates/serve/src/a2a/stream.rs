@@ -88,7 +88,7 @@ impl Teller {
                 Ok(Standing::Rests(seen)) => return self.rests(*seen).await,
                 Ok(Standing::WentOn(later)) => {
                     self.goes_on_with(*later);
-                    let Some(of_later) = Following::new(&self.server, &self.found) else {
+                    let Some(of_later) = Following::new(&self.server, self.found.clone()) else {
                         return;
                     };
                     (following, last) = (of_later, 0);

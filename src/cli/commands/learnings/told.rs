@@ -31,7 +31,7 @@ pub fn uses(project: &Project) -> Result<Uses, CliError> {
             // Lost: `runs verify` tells of it.
             continue;
         };
-        let (ids, outcome) = used_in(&String::from_utf8_lossy(&bytes));
+        let (ids, outcome) = used_in(&bytes);
         uses.add(&ids, outcome);
     }
     Ok(uses)
