@@ -76,13 +76,23 @@ fn are_to_go(lost: &[String], before: &Workflow, said: &Facts) -> bool {
     if lost.is_empty() {
         return true;
     }
-    let named = before.nodes.iter().filter(|node| is_named(node, said));
+    let named = before.nodes.iter();
+    let named = named.filter(|node| is_named(node, said) || is_in_words(node, said));
     let named: Vec<&Node> = named.collect();
     let each: BTreeSet<&str> = named.iter().map(|node| node.name()).collect();
     let lost: BTreeSet<&str> = lost.iter().map(String::as_str).collect();
     each.len() == named.len()
         && each == lost
         && named.iter().all(|node| is_to_go(node, &named, said))
+}
+
+/// "d'Airtable" names it, too.
+fn is_in_words(node: &Node, said: &Facts) -> bool {
+    names(node).iter().any(|name| {
+        let own = words(name);
+        let mut texts = texts(said, name).into_iter();
+        !own.is_empty() && texts.any(|text| Text(words(&text)).places(&own).next().is_some())
+    })
 }
 
 /// Whether a word that asks for something to go stands beside a name of the node that is no ordinary word, and is not denied. What is

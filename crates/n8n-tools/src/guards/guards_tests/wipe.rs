@@ -453,6 +453,7 @@ fn what_the_users_words_name_may_go() {
             format!("{before_it} raus, {last} brauchen wir nicht mehr"),
             true,
         ),
+        (format!("à la place d'{before_it}, supprime {last}"), true),
         // one of them was never named
         (format!("Remove {last}."), false),
         // nothing was to go
