@@ -333,10 +333,10 @@ fn what_is_nobody_did_nothing() {
             Label::UnsupportedAct,
         ),
         (
-            "Ticket closed.",
+            "Server restarted.",
             look(
                 "notes_get",
-                json!({"author": "The firm writes that a Ticket is open"}),
+                json!({"author": "Whoever runs the Server in Bonn"}),
             ),
             Label::UnsupportedAct,
         ),
