@@ -16,7 +16,8 @@ docs}]}], falsehoods: [{id, doc, sentence}]}. Counted are, over all reports:
     quotes      quotes that stand word for word in their document
     untraced    sentences of the report that are neither a claim of that id, nor a quote of it, nor the program's own words
 
-Ends with 1 where something is wrong, believed, misquoted or untraced. Standard library alone.
+Ends with 1 where something is wrong, believed, misquoted, without a source or untraced, or a question has no report. Standard library
+alone.
 """
 import argparse
 import concurrent.futures
@@ -133,26 +134,29 @@ def judge(spec, docs, question, report, words):
 FAULTS = ("wrong", "believed", "misquoted", "sourceless", "untraced")
 
 
-def ran(program, question, folder):
+def ran(program, question, folder, seconds=300):
     command = [program, "run", "research", question, "--output-format", "json"]
     if folder:
         command += ["--corpus", str(folder)]
     with tempfile.TemporaryDirectory() as home:
         env = {"PATH": os.environ["PATH"], "HOME": home}
-        done = subprocess.run(command, cwd=home, env=env, capture_output=True, text=True, timeout=300)
+        try:
+            done = subprocess.run(command, cwd=home, env=env, capture_output=True, text=True, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return {"failed": f"it took more than {seconds} s"}
     try:
         return json.loads(done.stdout)["output"]
     except (ValueError, KeyError, TypeError):
         return {"failed": (done.stderr or done.stdout).strip()[-300:]}
 
 
-def score(program, path, words, verbose):
+def score(program, path, words, verbose, seconds=300):
     spec = json.loads(path.read_text(encoding="utf-8"))
     docs = documents(spec, path.parent)
     folder = None if spec["corpus"] == "shipped" else path.parent / spec["corpus"]
     total = dict.fromkeys(("reports", "planted", "found", "wanted", "held", "quotes", *FAULTS, "failed"), 0)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        reports = list(pool.map(lambda q: ran(program, q["question"], folder), spec["questions"]))
+        reports = list(pool.map(lambda q: ran(program, q["question"], folder, seconds), spec["questions"]))
     for question, report in zip(spec["questions"], reports):
         total["reports"] += 1
         if not report or "failed" in report:
@@ -173,6 +177,20 @@ def score(program, path, words, verbose):
         if verbose and (one["not_found"] or one["missing"]):
             print(f"  {question['id']} not found {one['not_found']}, missing {one['missing']}")
     return total
+
+
+def is_faulty(sums):
+    """A report that did not come about is no good one."""
+    return any(sums[key] for key in (*FAULTS, "failed"))
+
+
+def named(paths):
+    """Each spec by its folder; one more of the same folder by its file as well."""
+    specs = {}
+    for path in paths:
+        name = path.resolve().parent.name
+        specs[f"{name}/{path.name}" if name in specs else name] = path
+    return specs
 
 
 def told(name, t):
@@ -214,6 +232,19 @@ def selftest(words):
     fault("sourceless", lambda r: r["claims"][1].update(sources=[]))
     fault("untraced", lambda r: r.update(report_markdown=r["report_markdown"] + "\n- The wall was built by giants. [b#1]\n"))
     fault("untraced", lambda r: r.update(report_markdown=r["report_markdown"].replace("[a#1] (Paper a)", "[a#1] (Paper a) It leans.")))
+    # A program that gives no report, and one that does not end.
+    with tempfile.TemporaryDirectory() as beside:
+        path = pathlib.Path(beside, "questions.json")
+        asked = [{"id": "q", "question": "How high?", **question}]
+        path.write_text(json.dumps({**spec, "corpus": "texts", "questions": asked}), encoding="utf-8")
+        for does, seconds in [("exit 2", 60), ("exec sleep 60", 0.2)]:
+            program = pathlib.Path(beside, "program")
+            program.write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
+            program.chmod(0o755)
+            total = score(str(program), path, words, False, seconds)
+            assert total["failed"] == 1 and is_faulty(total), total
+    assert not is_faulty(dict.fromkeys((*FAULTS, "failed"), 0))
+    assert len(named([pathlib.Path("a/one.json"), pathlib.Path("a/two.json")])) == 2
     print("the scorer sees each fault")
 
 
@@ -233,14 +264,14 @@ def main():
     specs = {path.parent.name: path for path in sorted(HERE.glob("*/questions.json"))} | {"shipped": HERE / "shipped.json"}
     specs = {name: path for name, path in specs.items() if json.loads(path.read_text(encoding="utf-8")).get("questions")}
     if given.corpora or given.questions:
-        specs = {name: specs[name] for name in given.corpora} | {path.parent.name: path for path in given.questions}
+        specs = {name: specs[name] for name in given.corpora} | named(given.questions)
     program, sums = os.path.abspath(given.program), {}
     for name, path in specs.items():
         total = score(program, path, words, given.verbose)
         print(told(name, total), flush=True)
         sums = {key: sums.get(key, 0) + total[key] for key in total}
     print(told("all", sums))
-    sys.exit(any(sums[key] for key in FAULTS))
+    sys.exit(is_faulty(sums))
 
 
 if __name__ == "__main__":

@@ -68,7 +68,8 @@ impl Corpus {
         };
         // `the sleep of 240 people` counts those that are spoken of, not all.
         // So does `two hundred metres of the wall`.
-        let whole = value.dimension() == "share" || value.dimension().starts_with("money");
+        let kind = value.dimension();
+        let whole = kind.starts_with("share") || kind.starts_with("money");
         let part = value.dimension().starts_with("count")
             && claim.statement.word_before(value.from) == "of"
             || !whole && claim.statement.is_part_behind(value.to);

@@ -5,8 +5,8 @@ use crate::corpus::{Corpus, Placed, count};
 use crate::facts::{Asked, Member, Place, Signs, closest, flag, publishers, sum};
 use crate::likeness::is_one;
 use crate::statement::{Statement, Term};
-use crate::values::{Value, What};
-use crate::words::{sides, stem};
+use crate::values::{Value, What, written};
+use crate::words::{scale, sides, stem};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The weight of each sign, and what all together have to be more than.
@@ -365,15 +365,17 @@ type Contrary = (usize, Place, bool);
 /// From here on a figure is one that no two things have by chance.
 const LARGE: f64 = 100.0;
 
-/// Figures of a part that are no chance.
+/// Figures of a part that are no chance, as they were written: two hours are two, and not 7200 seconds.
 fn figures_in(of: &Statement, segment: usize) -> impl Iterator<Item = &Value> + Clone {
     let here = of
         .values
         .iter()
         .filter(move |value| of.segment(value.from) == segment);
-    here.filter(|value| match &value.what {
-        What::Quantity { amount, .. } => amount.abs() >= LARGE || amount.fract() != 0.0,
-        What::Date { .. } => false,
+    here.filter(move |value| {
+        let figure = of.tokens.get(value.from).and_then(written);
+        let scaled = of.tokens.get(value.from + 1).and_then(|t| scale(&t.fold));
+        let number = figure.map_or(0.0, |(number, _)| number * scaled.unwrap_or(1.0));
+        value.dimension() != "date" && (number >= LARGE || number.fract() != 0.0)
     })
 }
 

@@ -1,8 +1,8 @@
 //! How often something is done, and parts of a whole that are told in words: `twice a week`, `a third of its cheese`, `most of it`.
 
 use crate::text::Token;
-use crate::values::{Bound, Value, What, written};
-use crate::words::{fraction, unit};
+use crate::values::{Bound, Value, What, bound, written};
+use crate::words::{fraction, scale, unit};
 
 /// Seconds of the span in which how often is reckoned.
 const SPAN: f64 = 31_557_600.0;
@@ -54,7 +54,25 @@ pub(crate) fn frequency(tokens: &[Token], at: usize) -> Option<Value> {
         _ => return None,
     };
     let often = times * SPAN / span;
-    Some(made(at, to, "frequency", often, often * NEAR))
+    Some(Value {
+        bound: bound(tokens, at),
+        ..made(at, to, "frequency", often, often * NEAR)
+    })
+}
+
+/// What a part is of by the word behind it: a whole, or what something is more or less by, which is another thing. None: of neither.
+pub(crate) fn share(tokens: &[Token], to: usize) -> Option<&'static str> {
+    match fold(tokens, to) {
+        // `a quarter of an hour`, `half of a million`
+        "of" if matches!(fold(tokens, to + 1), "a" | "an") => {
+            let measure = fold(tokens, to + 2);
+            (unit(measure).is_none() && scale(measure).is_none()).then_some("share")
+        }
+        "of" => Some("share"),
+        "more" | "higher" | "larger" => Some("share more"),
+        "less" | "lower" | "fewer" | "smaller" => Some("share less"),
+        _ => None,
+    }
 }
 
 /// `a third of`, `two thirds`, `half of`, `three quarters`, `most of the`; as so many of a hundred.
@@ -95,21 +113,9 @@ pub(crate) fn part(tokens: &[Token], at: usize) -> Option<Value> {
         }
     };
     // `a third bridge` is none of a whole.
-    let of_whole = matches!(
-        fold(tokens, to),
-        "of" | "more" | "less" | "lower" | "higher" | "fewer" | "larger" | "smaller"
-    );
-    let before: Vec<&str> = (at.saturating_sub(2)..at)
-        .map(|at| fold(tokens, at))
-        .collect();
-    let bound = match before.as_slice() {
-        [.., "about" | "nearly" | "almost" | "roughly" | "around"] => Bound::About,
-        ["more", "than"] | [.., "over"] => Bound::AtLeast,
-        ["less" | "fewer", "than"] | [.., "under"] => Bound::AtMost,
-        _ => Bound::Exact,
-    };
-    (of_whole && amount <= 100.0).then(|| Value {
-        bound,
-        ..made(at, to, "share", amount, ABOUT)
+    let dimension = share(tokens, to).filter(|_| amount <= 100.0)?;
+    Some(Value {
+        bound: bound(tokens, at),
+        ..made(at, to, dimension, amount, ABOUT)
     })
 }

@@ -1,6 +1,6 @@
 //! Numbers with their units, dates and clock times of a sentence, brought to one measure each.
 
-use crate::rates::{frequency, part};
+use crate::rates::{frequency, part, share};
 use crate::text::{Kind, Token};
 use crate::words::{is_small, month, number, scale, unit};
 
@@ -423,7 +423,11 @@ fn quantity(tokens: &[Token], at: usize) -> Option<Value> {
         .map(|unit| (unit, next))
         .or_else(|| unit_at(tokens, next))
     {
-        Some((unit, to)) => per(tokens, unit.dimension.clone(), unit.factor, to),
+        Some((unit, to)) => {
+            let of_more = share(tokens, to).filter(|_| unit.dimension == "share");
+            let dimension = of_more.unwrap_or(&unit.dimension).to_owned();
+            per(tokens, dimension, unit.factor, to)
+        }
         None => {
             let (noun, to) = match token.fold.as_str() {
                 "one" => one_of_each(tokens, next)?,
@@ -637,7 +641,8 @@ fn elided(tokens: &[Token], at: usize, before: &[Value]) -> Option<Value> {
     })
 }
 
-fn bound(tokens: &[Token], at: usize) -> Bound {
+/// How far the words before a number say that it is meant.
+pub(crate) fn bound(tokens: &[Token], at: usize) -> Bound {
     let before: Vec<&str> = tokens
         .get(at.saturating_sub(3)..at)
         .unwrap_or_default()
@@ -650,10 +655,10 @@ fn bound(tokens: &[Token], at: usize) -> Bound {
             "about" | "some" | "around" | "roughly" | "nearly" | "almost" | "approximately"
             | "circa" | "ca" | "close",
         ] => Bound::About,
-        [.., "no", "less" | "fewer", "than"] | [.., "at", "least"] | [.., "over" | "above"] => {
-            Bound::AtLeast
-        }
-        [.., "no", "more", "than"]
+        [.., "no" | "not", "less" | "fewer", "than"]
+        | [.., "at", "least"]
+        | [.., "over" | "above"] => Bound::AtLeast,
+        [.., "no" | "not", "more", "than"]
         | [.., "less" | "fewer", "than"]
         | [.., "at", "most"]
         | [.., "up", "to"]

@@ -10,13 +10,19 @@ impl Sentence {
     pub fn acts(&self, evidence: &[Evidence]) -> Label {
         let parts: Vec<&str> = self.parts().collect();
         let denied = parts.iter().any(|part| self.has("denied", part));
-        if self.is_kept(evidence) && !self.has("own", &self.text) {
-            return Label::Fine;
-        }
+        // What was to go and did not is as it was. The other parts tell for themselves.
+        let kept = self.is_of_removals(evidence) && !self.has("own", &self.text);
+        let is_kept = |part: &str| kept && self.has("unchanged", part);
         let mut worst = Label::Fine;
+        let mut unanswered = false;
         for part in &parts {
+            // "No answer, that it was sent": what nobody confirmed is not told as done.
+            let behind = std::mem::replace(&mut unanswered, self.has("unanswered", part));
             // Why something did not work is nothing that was done.
-            if denied && self.has("cause", part) {
+            if denied && self.has("cause", part)
+                || behind && self.has("subordinate", part)
+                || is_kept(part)
+            {
                 continue;
             }
             match self.act(part, evidence) {
@@ -29,10 +35,10 @@ impl Sentence {
                 break;
             }
         }
+        let passed = |part: &&str| self.passes_over(part, evidence);
+        let is_over = !parts.iter().any(|part| is_kept(part)) && parts.iter().any(passed);
         match worst {
-            Label::Fine if parts.iter().any(|part| self.passes_over(part, evidence)) => {
-                Label::ContradictsFailure
-            }
+            Label::Fine if is_over => Label::ContradictsFailure,
             worst => worst,
         }
     }
@@ -313,11 +319,6 @@ impl Sentence {
         seen.iter().any(|of| Words::is_so(part, of))
     }
 
-    /// It says that things are as they were, and calls were to take away or to move one, and did not.
-    fn is_kept(&self, evidence: &[Evidence]) -> bool {
-        self.has("unchanged", &self.text) && self.is_of_removals(evidence)
-    }
-
     /// No call changed anything, and each that was to would have taken away or moved a thing.
     fn is_of_removals(&self, evidence: &[Evidence]) -> bool {
         let away = ["delete", "move", "update"];
@@ -335,8 +336,9 @@ impl Sentence {
             && changes.all(|call| call.became == super::Became::Unknown)
             && !self.has_any(&known, &self.text)
             && self.parts().any(|part| {
-                let denied = self.has_any(&["denied", "nothing", "none"], part);
-                denied && self.told(part).iter().any(|class| !class.is_any())
+                let denied = self.has_any(&["denied", "none"], part);
+                let is_of_it = denied && !self.has("unanswered", part);
+                is_of_it && self.told(part).iter().any(|class| !class.is_any())
             })
     }
 
@@ -469,14 +471,19 @@ fn is_by_another(sentence: &Sentence, part: &str, evidence: &[Evidence]) -> bool
     })
 }
 
-/// Who stands under a key for those who do or did something ("created_by"), name by name in lower case.
+/// Who stands under a key for those who do or did something ("created_by"), name by name in lower case: a few words, all written large.
 fn doers_of(key: &str, value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| doers_of(key, item, found)),
         Value::Object(map) => map.iter().for_each(|(key, of)| doers_of(key, of, found)),
         Value::String(text) if Words::in_any("doer", &key.to_lowercase()) => {
-            let large = lettered(text).filter(|word| word.starts_with(char::is_uppercase));
-            found.extend(large.map(str::to_lowercase));
+            let large = |word: &str| word.starts_with(char::is_uppercase);
+            let few = |name: &str| name.split_whitespace().count() <= 3;
+            // "Anna Berg <anna@berg.example>, Ben Okoro"
+            let names = text
+                .split([',', ';', '<', '('])
+                .filter(|name| few(name) && name.split_whitespace().all(large));
+            found.extend(names.flat_map(lettered).map(str::to_lowercase));
         }
         _ => {}
     }

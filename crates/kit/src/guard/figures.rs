@@ -1,5 +1,6 @@
 //! The figures and ids of a text, held against those that results and people gave: a reply names none that nobody gave it.
 
+use super::words::Words;
 use crate::words::{fold, in_words};
 use rustc_hash::FxHashSet;
 use serde_json::Value;
@@ -32,9 +33,9 @@ impl Figures {
                 Token::Number(number) => {
                     let amount = joined(&number).parse::<u64>().ok();
                     self.amounts.extend(amount.filter(|_| amounts));
-                    self.known.insert(joined(&number));
-                    self.known.extend(runs(&number));
+                    self.add_number(&number);
                 }
+                Token::Moment(moment) => self.add_number(&moment),
                 Token::Word(word) => self
                     .known
                     .extend(in_words(&fold(&word)).map(|n| n.to_string())),
@@ -42,24 +43,30 @@ impl Figures {
         }
     }
 
+    fn add_number(&mut self, number: &str) {
+        self.known.insert(joined(number));
+        self.known.extend(runs(number));
+    }
+
     /// Those of a value, how long each of its lists is, and how many items of a list say the same under a key.
     pub fn add_value(&mut self, value: &Value) {
-        self.add_parts(value);
+        self.add_parts("", value);
         self.add_counts(value);
     }
 
     /// Text by text: as JSON, the end of a line would become a letter of the word behind it.
-    fn add_parts(&mut self, value: &Value) {
+    fn add_parts(&mut self, key: &str, value: &Value) {
         match value {
-            // A number that is written as a text names a thing: a room, a parcel.
+            // A number that is written as a text names a thing (a room, a parcel), but under a key for amounts.
             Value::String(text) => {
-                let names = text.chars().all(|c| c.is_ascii_digit());
+                let digits = text.chars().all(|c| c.is_ascii_digit());
+                let names = digits && !Words::in_any("amount", &key.to_lowercase());
                 self.add(text, !names);
             }
-            Value::Array(items) => items.iter().for_each(|item| self.add_parts(item)),
+            Value::Array(items) => items.iter().for_each(|item| self.add_parts(key, item)),
             Value::Object(map) => map.iter().for_each(|(key, of)| {
                 self.add_text(key);
-                self.add_parts(of);
+                self.add_parts(key, of);
             }),
             other => self.add_text(&other.to_string()),
         }
@@ -91,7 +98,9 @@ impl Figures {
             let next = words.get(at + 1);
             match token {
                 Token::Id(id) => (!self.known.contains(id)).then(|| id.clone()),
-                Token::Number(number) => (!self.holds(number, next)).then(|| number.clone()),
+                Token::Number(number) | Token::Moment(number) => {
+                    (!self.holds(number, next)).then(|| number.clone())
+                }
                 Token::Word(word) => {
                     let figure = in_words(&fold(word)).filter(|n| *n > 2)?;
                     let share = |next: &Token| matches!(next, Token::Word(of) if is_share(of));
@@ -162,6 +171,8 @@ fn without_count(line: &str) -> &str {
 enum Token {
     Id(String),
     Number(String),
+    /// A day with its time, which can be taken from nothing.
+    Moment(String),
     /// In lower case.
     Word(String),
 }
@@ -182,7 +193,9 @@ fn tokens(text: &str) -> impl Iterator<Item = Token> {
         });
         match id {
             Some(_) => Some(Token::Id(word.to_uppercase())),
-            None if is_moment(word) => Some(Token::Number(word.replace('T', "-"))),
+            None if is_moment(word) => {
+                Some(Token::Moment(word.trim_end_matches('Z').replace('T', "-")))
+            }
             None if word.contains(char::is_alphabetic) => {
                 // A name with a figure in it is no figure.
                 Some(Token::Word(word.to_lowercase()))
@@ -192,7 +205,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token> {
     })
 }
 
-/// `2026-12-09T08:20`: a day with its time.
+/// `2026-12-09T08:20`, `2026-12-09T08:20:00Z`: a day with its time.
 fn is_moment(word: &str) -> bool {
     let digits = |text: &str, also: &[char]| {
         text.starts_with(|c: char| c.is_ascii_digit())
@@ -200,7 +213,9 @@ fn is_moment(word: &str) -> bool {
                 .chars()
                 .all(|c| c.is_ascii_digit() || also.contains(&c))
     };
-    word.split_once('T')
+    let of_no_zone = word.strip_suffix('Z').unwrap_or(word);
+    of_no_zone
+        .split_once('T')
         .is_some_and(|(day, time)| digits(day, &['-']) && digits(time, &[':', '.', '-']))
 }
 

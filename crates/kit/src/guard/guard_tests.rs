@@ -207,3 +207,217 @@ fn an_id_on_a_line_of_its_own_is_known() {
     assert_eq!(made_up("I moved DEMO-131.", &known), [""; 0]);
     assert_eq!(made_up("I moved DEMO-132.", &known), ["DEMO-132"]);
 }
+
+/// That one thing is as it was excuses no other that is told as done, where a removal, an update or a move failed.
+#[test]
+fn what_stays_as_it_was_excuses_no_failure_beside_it() {
+    use Label as L;
+    let cancelled = [call("booking_cancel", true, Became::Failed)];
+    let updated = [call("price_update", true, Became::Failed)];
+    for (sentence, evidence, wanted) in [
+        (
+            "The booking is cancelled; the invoice stays as it was.",
+            &cancelled,
+            L::ContradictsFailure,
+        ),
+        (
+            "Die Buchung ist storniert, der Rest bleibt.",
+            &cancelled,
+            L::ContradictsFailure,
+        ),
+        (
+            "The price is now 40 euros, all else remains.",
+            &updated,
+            L::ContradictsFailure,
+        ),
+        (
+            "The booking is still there, and the invoice stays as it was.",
+            &cancelled,
+            L::Fine,
+        ),
+        (
+            "Die Buchung bleibt, die Rechnung auch.",
+            &cancelled,
+            L::Fine,
+        ),
+        ("The price remains as it was.", &updated, L::Fine),
+    ] {
+        assert_eq!(label(sentence, evidence), wanted, "{sentence}");
+    }
+}
+
+/// That nobody confirmed an act denies it as little as it tells it.
+#[test]
+fn that_no_answer_came_contradicts_no_unknown_outcome() {
+    let mail = [call("mail_send", true, Became::Unknown)];
+    let refund = [call("refund_order", true, Became::Unknown)];
+    for (sentence, evidence) in [
+        (
+            "I have not received any confirmation that the mail was sent.",
+            &mail,
+        ),
+        ("It is not confirmed that the mail was sent.", &mail),
+        (
+            "No answer came back for the refund that was ordered.",
+            &refund,
+        ),
+        (
+            "Ich habe keine Bestätigung, dass die Mail versendet wurde.",
+            &mail,
+        ),
+        ("Es kam keine Antwort auf die versendete Mail.", &mail),
+        (
+            "Je n'ai reçu aucune confirmation que le courriel a été envoyé.",
+            &mail,
+        ),
+        (
+            "No he recibido ninguna confirmación de que el correo fue enviado.",
+            &mail,
+        ),
+    ] {
+        assert_eq!(label(sentence, evidence), Label::Fine, "{sentence}");
+    }
+    for sentence in [
+        "The mail was not sent.",
+        "No confirmation was sent.",
+        "The confirmation was not sent.",
+        "The mail was not sent, and no answer came back.",
+        "Die Mail wurde nicht versendet.",
+        "Es wurde keine Bestätigung versendet.",
+        "Le courriel n'a pas été envoyé.",
+        "Aucune confirmation n'a été envoyée.",
+        "El correo no fue enviado.",
+        "No se envió ninguna confirmación.",
+        "I have confirmation that the mail was sent.",
+    ] {
+        assert_eq!(
+            label(sentence, &mail),
+            Label::ContradictsFailure,
+            "{sentence}"
+        );
+    }
+}
+
+/// Who did something is a person's name under a key for that, and not a station, a firm or a means of payment.
+#[test]
+fn what_is_nobody_did_nothing() {
+    let look = |tool: &str, result: Value| Evidence {
+        result,
+        ..call(tool, false, Became::Ok)
+    };
+    for (sentence, evidence, wanted) in [
+        (
+            "Ticket Berlin-Hamburg booked.",
+            look(
+                "trains_search",
+                json!({"from": "Berlin Hbf", "to": "Hamburg Hbf"}),
+            ),
+            Label::UnsupportedAct,
+        ),
+        (
+            "Hotel booked.",
+            look(
+                "mail_read",
+                json!({"from": "Hotel Adler GmbH", "text": "Your room"}),
+            ),
+            Label::UnsupportedAct,
+        ),
+        (
+            "Card charged.",
+            look("payment_get", json!({"by": "Credit Card", "amount": 40})),
+            Label::UnsupportedAct,
+        ),
+        (
+            "Server restarted.",
+            look("mail_get", json!({"host": "Mail Server"})),
+            Label::UnsupportedAct,
+        ),
+        (
+            "Server restarted.",
+            look(
+                "notes_get",
+                json!({"author": "Whoever runs the Server in Bonn"}),
+            ),
+            Label::UnsupportedAct,
+        ),
+        (
+            "In the lobby Nele fixed the lamp.",
+            look(
+                "jobs_get",
+                json!({"assigned_to": "Nele Brandt", "what": "lamp"}),
+            ),
+            Label::Fine,
+        ),
+        (
+            "In the lobby Nele fixed the lamp.",
+            look(
+                "jobs_get",
+                json!({"sender": "Nele Brandt <nele@house.example>", "what": "lamp"}),
+            ),
+            Label::Fine,
+        ),
+    ] {
+        let said = label(sentence, std::slice::from_ref(&evidence));
+        assert_eq!(said, wanted, "{sentence}");
+    }
+}
+
+#[test]
+fn moments_are_known_in_each_form_and_are_no_amounts() {
+    let mut known = Figures::default();
+    for at in [
+        "2026-12-09T08:20:00Z",
+        "2026-12-10T09:45:00+01:00",
+        "2026-12-11T10:35:00.000Z",
+    ] {
+        known.add_value(&json!({"starts": at}));
+    }
+    let said = "They are at 08:20, 09:45 and 10:35 (2026-12-09T08:20:00Z).";
+    assert_eq!(made_up(said, &known), [""; 0]);
+    assert_eq!(made_up("It is at 08:25.", &known), ["08:25"]);
+
+    let times = (0..40).map(|n| json!({"from": format!("2026-12-{:02}T{:02}:00:00", n / 2 + 1, 8 + n % 2), "until": format!("2026-12-{:02}T{:02}:30:00", n / 2 + 1, 8 + n % 2)}));
+    let mut known = Figures::default();
+    known.add_value(
+        &json!({"places": 450, "taken": 120, "appointments": times.collect::<Vec<Value>>()}),
+    );
+    assert_eq!(made_up("330 remain.", &known), [""; 0]);
+}
+
+/// Many systems give amounts as texts.
+#[test]
+fn a_number_written_as_a_text_counts_something_under_a_key_for_amounts() {
+    let made_up = |value: Value| {
+        let mut known = Figures::default();
+        known.add_value(&value);
+        made_up("330 are open.", &known)
+    };
+    assert_eq!(
+        made_up(json!({"total": "450", "amount_paid": "120"})),
+        [""; 0]
+    );
+    assert_eq!(made_up(json!({"room": "450", "parcel": "120"})), ["330"]);
+}
+
+/// What is to be seen or was got is a reading; that somebody is on it, or was made to do it, is none.
+#[test]
+fn what_is_got_or_seen_is_no_promise_and_no_act() {
+    let looked = [call("rooms_search", false, Became::Ok)];
+    for (sentence, wanted) in [
+        ("We see two arrivals today.", Label::Fine),
+        ("The team gets a delivery tomorrow.", Label::Fine),
+        ("We get three new guests later.", Label::Fine),
+        ("I got confirmation that room 12 is free.", Label::Fine),
+        ("I had checked that before.", Label::Fine),
+        ("I got four hits.", Label::Fine),
+        ("I got word that room 12 is free.", Label::Fine),
+        ("We're looking into it today.", Label::Promise),
+        ("Someone gets back to you within the hour.", Label::Promise),
+        ("The team looks into it later.", Label::Promise),
+        ("Someone will see to it tonight.", Label::Promise),
+        ("I had Ben restart the router.", Label::UnsupportedAct),
+        ("I got Maria to approve the trip.", Label::UnsupportedAct),
+    ] {
+        assert_eq!(label(sentence, &looked), wanted, "{sentence}");
+    }
+}

@@ -218,8 +218,35 @@ fn handed_on(workflow: &Workflow) -> Vec<(&str, &str)> {
         .map(|(from, _, output, link)| (from, output, link.node.as_str()))
         .collect();
     let mut handed: Vec<(&str, &str)> = mains.iter().map(|(from, _, to)| (*from, *to)).collect();
-    let is_loop = |node: &&Node| short_type(node.node_type()) == "splitInBatches";
-    for node in workflow.nodes.iter().filter(is_loop) {
+    // The inner ones first: what comes back to one may come back to the outer one behind it.
+    let mut loops: Vec<Loop> = { workflow.nodes.iter() }
+        .filter(|node| short_type(node.node_type()) == "splitInBatches")
+        .map(|node| Loop::of(node, &mains))
+        .collect();
+    loops.sort_by_key(|of| of.inside.len());
+    for Loop { name, done, inside } in &loops {
+        let comes_back = |(from, to): &(&str, &str)| to == name && inside.contains(from);
+        let back: Vec<&str> = { handed.iter() }
+            .filter(|edge| comes_back(edge))
+            .map(|(from, _)| *from)
+            .collect();
+        handed.retain(|edge| !comes_back(edge));
+        let on = done.iter();
+        handed.extend(on.flat_map(|to| back.iter().map(move |from| (*from, *to))));
+    }
+    handed
+}
+
+/// A loop over items: what stands behind it, and what in its body.
+struct Loop<'w> {
+    name: &'w str,
+    done: Vec<&'w str>,
+    inside: BTreeSet<&'w str>,
+}
+
+impl<'w> Loop<'w> {
+    fn of(node: &'w Node, mains: &[(&'w str, u32, &'w str)]) -> Loop<'w> {
+        let name = node.name();
         // The outputs changed places with version 3.
         let (done, body) = match node.type_version().is_some_and(|version| version < 3.0) {
             true => (1, 0),
@@ -227,26 +254,23 @@ fn handed_on(workflow: &Workflow) -> Vec<(&str, &str)> {
         };
         let of = |output: u32| {
             let out = mains.iter();
-            out.filter(move |(from, at, _)| *from == node.name() && *at == output)
+            out.filter(move |(from, at, _)| *from == name && *at == output)
                 .map(|(_, _, to)| *to)
         };
         let mut inside: BTreeSet<&str> = BTreeSet::new();
         let mut open: Vec<&str> = of(body).collect();
         while let Some(at) = open.pop() {
-            if at != node.name() && inside.insert(at) {
+            if at != name && inside.insert(at) {
                 let next = mains.iter().filter(|(from, ..)| *from == at);
                 open.extend(next.map(|(_, _, to)| *to));
             }
         }
-        let comes_back = |(from, to): &(&str, &str)| *to == node.name() && inside.contains(from);
-        let back: Vec<&str> = { handed.iter() }
-            .filter(|edge| comes_back(edge))
-            .map(|(from, _)| *from)
-            .collect();
-        handed.retain(|edge| !comes_back(edge));
-        handed.extend(of(done).flat_map(|to| back.iter().map(move |from| (*from, to))));
+        Loop {
+            name,
+            done: of(done).collect(),
+            inside,
+        }
     }
-    handed
 }
 
 /// Whether it was not known.

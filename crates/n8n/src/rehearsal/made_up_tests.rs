@@ -221,6 +221,45 @@ fn the_body_of_a_loop_rests_on_what_entered_it() {
     }
 }
 
+/// What the body of an inner loop was made up to hand on leaves the inner and the outer loop, and enters neither again.
+#[test]
+fn the_body_of_an_outer_loop_rests_on_nothing_that_the_inner_one_made() {
+    for reversed in [false, true] {
+        let looped = |name: &str| {
+            let size = json!({"batchSize": 2});
+            node(name, "n8n-nodes-base.splitInBatches", 3.0, size)
+        };
+        let mut document = chain(vec![
+            webhook("w"),
+            looped("Outer"),
+            set("Before", "x", "={{ $json.x }}"),
+            looped("Inner"),
+            python("Work"),
+            set("Done", "x", "={{ $json.x }}"),
+        ])
+        .to_value();
+        let to = |name: &str| json!({"node": name, "type": "main", "index": 0});
+        for (from, outputs) in [
+            ("Outer", json!([[to("Done")], [to("Before")]])),
+            ("Inner", json!([[to("Outer")], [to("Work")]])),
+            ("Work", json!([[to("Inner")]])),
+        ] {
+            document["connections"][from] = json!({"main": outputs});
+        }
+        if reversed {
+            document["nodes"].as_array_mut().unwrap().reverse();
+        }
+        let workflow = Workflow::from_value(document).unwrap();
+        let ran = ["Webhook", "Outer", "Before", "Inner", "Work", "Done"]
+            .map(|name| run(name, None, json!([{"x": 1}]), Value::Null));
+        let trace = Trace::read(&execution("success", ran.to_vec()));
+        let made = MadeUp::of(&workflow, &tried(&workflow).parts, &trace);
+        let read = ["Outer", "Before", "Inner", "Work", "Done"].map(|name| made.work(name));
+        let only_behind = [None, None, None, None, Some("Work")];
+        assert_eq!(read, only_behind, "reversed: {reversed}");
+    }
+}
+
 /// However the nodes are written down.
 #[test]
 fn what_a_long_way_rests_on_is_found_in_any_order() {
