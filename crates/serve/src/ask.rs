@@ -29,7 +29,7 @@ pub struct Ask {
 impl Ask {
     /// Whether the client may do this at a door that knows no signatures of messages.
     pub fn may(&self, what: May) -> Result<(), Problem> {
-        if what != May::Read && self.client.must_sign() {
+        if !matches!(what, May::Read | May::Oversee) && self.client.must_sign() {
             let told = format!(
                 "the client {:?} signs what it sends, and here no signature is checked",
                 self.client.name

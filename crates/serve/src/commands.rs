@@ -7,8 +7,8 @@ use crate::clients::May;
 use crate::listed::SHOWN;
 use crate::problem::Problem;
 use crate::router::named;
-use crate::runs::{self, Found, Readable, standing_of};
-use crate::server::{ServedPack, Server};
+use crate::runs::{self, Found, Readable, Standing, standing_of};
+use crate::server::Server;
 use agentctl_base::question::{Outcome, Question};
 use agentctl_base::shell;
 use agentctl_engine::run::{self, OfCommand};
@@ -21,7 +21,14 @@ use std::sync::Arc;
 /// A run that a command began.
 pub struct Begun {
     of: OfCommand,
-    pack: Arc<ServedPack>,
+    readable: Readable,
+}
+
+impl Begun {
+    fn standing(&self) -> Result<Standing, Problem> {
+        let (readable, pack) = (&self.readable, self.readable.as_it_runs());
+        standing_of(&readable.pack.project, &pack, &readable.run, false)
+    }
 }
 
 /// Where the commands of the project work too.
@@ -45,19 +52,20 @@ pub async fn find(server: &Server, ask: &Ask, run: &str) -> Result<Option<Begun>
     let of = of.map_err(|e| Problem::from(TurnError::from(e)))?;
     let seen = of.filter(|of| is_seen(server, ask, of));
     Ok(seen.and_then(|of| {
-        let pack = Arc::clone(server.packs.get(&of.pack)?);
-        Some(Begun { of, pack })
+        let readable = Readable {
+            run: of.run_id.clone(),
+            key: None,
+            pack: Arc::clone(server.packs.get(&of.pack)?),
+            flow: of.flow.clone(),
+        };
+        Some(Begun { of, readable })
     }))
 }
 
 /// A run that the client may look at.
 pub async fn readable(server: &Server, ask: &Ask, run: &str) -> Result<Readable, Problem> {
     match find(server, ask, run).await? {
-        Some(begun) => Ok(Readable {
-            run: begun.of.run_id,
-            key: None,
-            pack: begun.pack,
-        }),
+        Some(begun) => Ok(begun.readable),
         None => Ok(runs::find(server, ask, run).await?.into()),
     }
 }
@@ -67,7 +75,9 @@ pub async fn touched(server: &Server, ask: &Ask, run: &str) -> Result<Found, Pro
     match find(server, ask, run).await? {
         Some(begun) => {
             let told = format!("a command began the run {run}, and only commands go on with it");
-            let next = next(&begun)?.unwrap_or_else(|| format!("agentctl runs show {run}"));
+            let stands = begun.standing().ok();
+            let next = next(&begun, stands.as_ref());
+            let next = next.unwrap_or_else(|| format!("agentctl runs show {run}"));
             Err(Problem::new(StatusCode::CONFLICT, told).hint(next))
         }
         None => runs::find(server, ask, run).await,
@@ -111,17 +121,15 @@ fn row(of: &OfCommand) -> Value {
     })
 }
 
-/// The command that goes on with it; None: nothing does.
-fn next(begun: &Begun) -> Result<Option<String>, Problem> {
+/// The command that goes on with it; None: nothing does. Without how it stands the command itself tells what is asked.
+fn next(begun: &Begun, stands: Option<&Standing>) -> Option<String> {
     let run = &begun.of.run_id;
-    Ok(match status(&begun.of) {
-        "waiting" => {
-            let stands = standing_of(&begun.pack, run, false)?;
-            Some(answer_command(run, &stands.report.questions))
-        }
+    let questions = stands.map(|stands| stands.report.questions.as_slice());
+    match status(&begun.of) {
+        "waiting" => Some(answer_command(run, questions.unwrap_or_default())),
         "stopped" => Some(format!("agentctl resume {run}")),
         _ => None,
-    })
+    }
 }
 
 fn answer_command(run: &str, questions: &[Question]) -> String {
@@ -138,8 +146,19 @@ fn answer_command(run: &str, questions: &[Question]) -> String {
 /// `GET /runs/{id}` of such a run.
 pub fn show(begun: &Begun) -> Result<Answer, Problem> {
     let run = &begun.of.run_id;
-    let stands = standing_of(&begun.pack, run, false)?;
     let mut shown = row(&begun.of);
+    let stands = match begun.standing() {
+        Ok(stands) => stands,
+        // Of another version of the pack, or of an orchestrator that was chosen: only the command knows which.
+        Err(problem) if problem.status == StatusCode::INTERNAL_SERVER_ERROR => {
+            if let Value::Object(map) = &mut shown {
+                map.insert("next".to_owned(), value!(next(begun, None)));
+                map.insert("unread".to_owned(), problem.detail.as_str().into());
+            }
+            return Ok(named(json(StatusCode::OK, &shown), Some(run), None));
+        }
+        Err(problem) => return Err(problem),
+    };
     if let Value::Object(map) = &mut shown {
         let report = &stands.report;
         let status = status(&begun.of);
@@ -147,7 +166,7 @@ pub fn show(begun: &Begun) -> Result<Answer, Problem> {
         let mut more = Map::from_iter([
             ("messages".to_owned(), value!(said.collect::<Vec<_>>())),
             ("usage".to_owned(), value!(report.usage)),
-            ("next".to_owned(), value!(next(begun)?)),
+            ("next".to_owned(), value!(next(begun, Some(&stands)))),
         ]);
         match status {
             "waiting" => {

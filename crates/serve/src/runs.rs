@@ -12,13 +12,15 @@ use crate::server::{ServedPack, Server};
 use crate::turning::{ended_well, text_with};
 use agentctl_base::model::ToolStatus;
 use agentctl_base::question::Question;
+use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{self, Cancel, RunReport};
-use agentctl_engine::store::{Event, Record};
+use agentctl_engine::store::{Event, Project, Record};
 use agentctl_sessions::SessionKey;
 use agentctl_turns::{self as turns, Expects, TurnReply};
 use hyper::StatusCode;
 use hyper::body::Incoming;
 use serde_json::{Value, json as value};
+use std::borrow::Cow;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
@@ -50,6 +52,8 @@ pub struct Readable {
     /// The conversation that it is a turn of; None: a command began it.
     pub key: Option<SessionKey>,
     pub pack: Arc<ServedPack>,
+    /// The flow of the pack that it is of; None: the one that is served.
+    pub flow: Option<String>,
 }
 
 impl From<Found> for Readable {
@@ -58,11 +62,23 @@ impl From<Found> for Readable {
             run: found.run,
             key: Some(found.key),
             pack: found.pack,
+            flow: None,
         }
     }
 }
 
 impl Readable {
+    /// The pack with the run's flow. One that is not there any more cannot be told: what was served stands for it, and does not fit.
+    pub fn as_it_runs(&self) -> Cow<'_, Pack> {
+        let served = &self.pack.pack;
+        let named = self
+            .flow
+            .as_deref()
+            .filter(|flow| served.manifest.entry != *flow);
+        let own = named.and_then(|flow| served.clone().with_flow(flow));
+        own.map_or(Cow::Borrowed(served), Cow::Owned)
+    }
+
     /// What AG-UI calls its thread.
     pub fn thread(&self) -> String {
         let key = self.key.as_ref();
@@ -103,11 +119,17 @@ impl Standing {
 }
 
 pub fn standing(server: &Server, found: &Found) -> Result<Standing, Problem> {
-    standing_of(&found.pack, &found.run, found.is_live(server))
+    let (project, pack) = (&found.pack.project, &found.pack.pack);
+    standing_of(project, pack, &found.run, found.is_live(server))
 }
 
-/// `is_live`: this server works on it.
-pub fn standing_of(pack: &ServedPack, run: &str, is_live: bool) -> Result<Standing, Problem> {
+/// `pack`: with the flow that the run is of; `is_live`: this server works on it.
+pub fn standing_of(
+    project: &Project,
+    pack: &Pack,
+    run: &str,
+    is_live: bool,
+) -> Result<Standing, Problem> {
     let (mut ended, mut message) = (false, String::new());
     let (mut done, mut begun) = (Vec::new(), Vec::new());
     let mut look = |record: &Record| match &record.event {
@@ -130,7 +152,7 @@ pub fn standing_of(pack: &ServedPack, run: &str, is_live: bool) -> Result<Standi
         }
         _ => {}
     };
-    let shown = run::show(&pack.project, &pack.pack, run, &mut look);
+    let shown = run::show(project, pack, run, &mut look);
     let report = shown.map_err(|e| Problem::from(turns::TurnError::from(e)))?;
     let status = match (ended, is_live, report.questions.is_empty()) {
         (true, ..) => "ended",

@@ -15,6 +15,8 @@ pub struct OfCommand {
     pub run_id: String,
     /// The pack's name.
     pub pack: String,
+    /// The flow of the pack that runs; None: its entry.
+    pub flow: Option<String>,
     /// UTC, RFC 3339: of the last record.
     pub updated_at: String,
     pub request: String,
@@ -29,9 +31,12 @@ pub struct OfCommand {
 impl OfCommand {
     fn of(run: OneOf) -> Option<OfCommand> {
         let told = run.told;
+        let named = told.means.as_ref().and_then(|means| means.pack.as_deref());
+        let flow = named.and_then(|named| named.split_once('/'));
         let is_own = run.foreign.is_none() && run.short.is_none();
         (is_own && told.of_command).then_some(OfCommand {
             run_id: run.run_id,
+            flow: flow.map(|(_, flow)| flow.to_owned()),
             pack: told.pack,
             updated_at: told.updated_at,
             request: told.request,
@@ -50,8 +55,8 @@ pub fn of_commands(
     most: usize,
     wanted: &dyn Fn(&OfCommand) -> bool,
 ) -> Result<(Vec<OfCommand>, bool), RunError> {
-    let mut ids = project.run_ids()?;
-    ids.retain(|id| !run_id::is_of_turn(id) && after.is_none_or(|after| id.as_str() < after));
+    let is_asked_for = |id: &str| !run_id::is_of_turn(id) && after.is_none_or(|after| id < after);
+    let mut ids = project.run_ids_of(&is_asked_for)?;
     let mut found = Vec::new();
     while found.len() <= most && !ids.is_empty() {
         let some = ids.split_off(ids.len().saturating_sub(AT_ONCE));

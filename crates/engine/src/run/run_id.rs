@@ -11,7 +11,8 @@ pub(super) fn new(effects: &dyn Effects, project: &Project) -> Result<String, Ru
     let tail = sha256_hex(effects.new_id().as_bytes());
     let tail = tail.get(..6).unwrap_or_default();
     let now = effects.now().strftime(FORM).to_string();
-    let newest = project.run_ids()?.pop();
+    let is_newer = |id: &str| id.get(..now.len()).is_some_and(|time| time >= now.as_str());
+    let newest = project.run_ids_of(&is_newer)?.pop();
     let newest = newest.as_deref().and_then(|id| id.get(..now.len()));
     let time = match newest {
         Some(newest) if newest >= now.as_str() => jiff::civil::DateTime::strptime(FORM, newest)

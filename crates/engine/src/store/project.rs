@@ -17,6 +17,11 @@ pub const MEMORY_IGNORED: &str = "# Made by agentctl: what was asked and what wa
 
 /// Whether a journal has its first line.
 fn began(journal: &Path) -> Result<bool, StoreError> {
+    Ok(first_line(journal)?.ends_with(b"\n"))
+}
+
+/// The first line of a journal with its newline, or as much as there is of it.
+pub(super) fn first_line(journal: &Path) -> Result<Vec<u8>, StoreError> {
     // Looked at before it is opened: a pipe in its place would be waited for.
     let file = match std::fs::symlink_metadata(journal).and_then(|meta| {
         if meta.is_file() {
@@ -32,7 +37,7 @@ fn began(journal: &Path) -> Result<bool, StoreError> {
                 std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
             ) =>
         {
-            return Ok(false);
+            return Ok(Vec::new());
         }
         Err(e) => return Err(StoreError::io("read", journal)(e)),
     };
@@ -40,7 +45,7 @@ fn began(journal: &Path) -> Result<bool, StoreError> {
     std::io::BufReader::new(file)
         .read_until(b'\n', &mut first)
         .map_err(StoreError::io("read", journal))?;
-    Ok(first.ends_with(b"\n"))
+    Ok(first)
 }
 
 /// A project: the folder that holds `memory/`, `workflows/` and the pack's overrides.
@@ -253,6 +258,12 @@ impl Project {
     /// first whole line of its journal: one that was killed before it was promised nothing, and is none. One whose journal is lost
     /// began too, when something else is left of it ([`StoreError::Lost`] says what).
     pub fn run_ids(&self) -> Result<Vec<String>, StoreError> {
+        self.run_ids_of(&|_| true)
+    }
+
+    /// The same, those of a `wanted` id alone: no file of another is opened.
+    pub fn run_ids_of(&self, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<String>, StoreError> {
+        let is_wanted = |id: &str| is_plain(id) && wanted(id);
         let dir = self.runs();
         let entries = match std::fs::read_dir(&dir) {
             Ok(entries) => Some(entries),
@@ -263,7 +274,7 @@ impl Project {
         for entry in entries.into_iter().flatten() {
             let entry = entry.map_err(StoreError::io("list", &dir))?;
             let name = entry.file_name();
-            let Some(name) = name.to_str().filter(|name| is_plain(name)) else {
+            let Some(name) = name.to_str().filter(|name| is_wanted(name)) else {
                 continue;
             };
             if began(&entry.path().join(JOURNAL))? || self.trace_of(name)?.is_some() {
@@ -272,7 +283,7 @@ impl Project {
         }
         // The active run, of which even the folder may be gone.
         if let StateFile::Good(state) = StateFile::read(&self.state_file())?
-            && is_plain(&state.run_id)
+            && is_wanted(&state.run_id)
             && !ids.contains(&state.run_id)
         {
             ids.push(state.run_id);

@@ -1,4 +1,5 @@
-use super::{Holder, Project, ProjectLock, Snapshots, StoreError};
+use super::event::JOURNAL_VERSION;
+use super::{Event, Holder, Journal, Project, ProjectLock, Snapshots, StoreError};
 use crate::store::ResourceId;
 use crate::store::ResourceMark;
 use agentctl_base::canonical::canonical;
@@ -80,6 +81,38 @@ fn run_ids_cannot_leave_the_runs_folder() {
     assert_eq!(project.find_run("20270101-b").unwrap(), "20270101-b");
     assert!(project.find_run("20270101").is_err(), "two runs begin so");
     assert!(project.find_run("").is_err());
+}
+
+#[test]
+fn runs_that_are_not_asked_for_are_not_named_and_the_first_record_is_read_by_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let project = Project::new(dir.path());
+    let (one, other) = ("20270101-a", "20270102-b");
+    let start = |id: &str| Event::RunStarted {
+        journal_version: JOURNAL_VERSION,
+        agentctl_version: "0.1.0".into(),
+        run_id: id.into(),
+        flow: "f".into(),
+        pack_hash: "p".into(),
+        input: serde_json::Map::new(),
+    };
+    for id in [one, other] {
+        let paths = project.run(id).unwrap();
+        let mut journal = Journal::create(&paths.journal()).unwrap();
+        journal
+            .append(jiff::Timestamp::UNIX_EPOCH, start(id), false)
+            .unwrap();
+        drop(journal);
+        let mut bytes = fs::read(paths.journal()).unwrap();
+        bytes.extend_from_slice(b"no record\n");
+        fs::write(paths.journal(), bytes).unwrap();
+    }
+    assert_eq!(project.run_ids().unwrap(), [one, other]);
+    assert_eq!(project.run_ids_of(&|id| id > one).unwrap(), [other]);
+    let first = project.first_record(one).unwrap().unwrap();
+    assert_eq!((first.seq, first.event), (1, start(one)));
+    assert!(project.read_run(one).is_err());
+    assert!(project.first_record("20270103-c").unwrap().is_none());
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! for a shorter run or for none.
 
 use super::{
-    Checked, Each, Journal, JournalHead, Loaded, Project, Record, StateFile, StoreError,
+    Checked, Each, Journal, JournalHead, Loaded, Marks, Project, Record, StateFile, StoreError,
+    project::first_line,
     read::{Reading, stream},
 };
 use std::path::PathBuf;
@@ -39,6 +40,16 @@ impl Project {
         each: Each<'_>,
     ) -> Result<(Loaded, Option<Checked>), StoreError> {
         self.read_checked(run_id, None, each)
+    }
+
+    /// The first record of a run's journal, read by itself: whose it is, and what comes after it, is not looked at. None: it has none.
+    pub fn first_record(&self, run_id: &str) -> Result<Option<Record>, StoreError> {
+        self.fetch_run(run_id)?;
+        let path = self.run(run_id)?.journal();
+        let mut loaded = Loaded::empty();
+        loaded.read_on(&path, &first_line(&path)?, &Marks::none())?;
+        self.has_records(run_id, &loaded)?;
+        Ok(loaded.records.into_iter().next())
     }
 
     fn read_checked(

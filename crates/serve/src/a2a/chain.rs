@@ -2,13 +2,13 @@
 //! a turn of its own in the conversation, and still the same task. Which run goes on with which stands in its journal; nothing is kept besides.
 
 use super::task::{self, Seen};
-use crate::problem::Problem;
+use crate::problem::{Problem, of_store};
 use crate::runs::Found;
 use crate::server::{ServedPack, Server};
-use agentctl_engine::run::{self, Cancel};
-use agentctl_engine::store::{Event, Record};
+use agentctl_engine::run::Cancel;
+use agentctl_engine::store::Event;
 use agentctl_sessions::{RunOf, RunsOf, SessionKey};
-use agentctl_turns::{self as turns, TurnError};
+use agentctl_turns as turns;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -93,15 +93,12 @@ async fn after(server: &Server, found: &Found) -> Result<Vec<RunOf>, Problem> {
 
 /// What a run goes on with; None: it begins a task.
 pub fn of_run(found: &Found) -> Result<Option<GoesOn>, Problem> {
-    let mut goes_on = None;
-    let mut look = |record: &Record| {
-        if let Event::RunStarted { input, .. } = &record.event {
-            goes_on = GoesOn::of(input);
-        }
-    };
-    let shown = run::show(&found.pack.project, &found.pack.pack, &found.run, &mut look);
-    shown.map_err(|e| Problem::from(TurnError::from(e)))?;
-    Ok(goes_on)
+    let first = found.pack.project.first_record(&found.run);
+    let first = first.map_err(|e| of_store(&e))?;
+    Ok(match first.map(|record| record.event) {
+        Some(Event::RunStarted { input, .. }) => GoesOn::of(&input),
+        _ => None,
+    })
 }
 
 /// What a message for this conversation goes on with: its last turn's task, where that waits for a message.

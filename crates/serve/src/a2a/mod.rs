@@ -17,6 +17,7 @@ mod task;
 
 pub use envelope::{Envelope, To, Waiting, answer_of};
 pub use feed::{Feed, Standing};
+pub use task::look;
 
 use crate::answer::Answer;
 use crate::ask::Ask;
@@ -243,15 +244,15 @@ async fn cancel(
 ) -> Result<(Found, Seen), Refused> {
     ask.may(May::Cancel)?;
     let (mut found, mut seen) = now(server, ask, pack, id).await?;
-    // Nothing of it is under way: that it waits is taken back. Where a message came meanwhile, the task is what that made of it.
-    while seen.waits_for_a_message {
-        chain::withdraw(server, &found, &seen, &why_ended(ask)).await?;
+    while !seen.task.status.state.is_terminal() {
+        match seen.waits_for_a_message {
+            // Nothing of it is under way: that it waits is taken back.
+            true => chain::withdraw(server, &found, &seen, &why_ended(ask)).await?,
+            false => end(server, ask, &found).await?,
+        }
+        // Where a message came meanwhile, the task is what that made of it.
         (found, seen) = now(server, ask, pack, id).await?;
     }
-    if !seen.task.status.state.is_terminal() {
-        end(server, ask, &found).await?;
-    }
-    let seen = task::look(server, &found).await?;
     match seen.task.status.state {
         agentctl_a2a::TaskState::Canceled => Ok((found, seen)),
         _ => Err(Fault::new(
@@ -263,24 +264,18 @@ async fn cancel(
     }
 }
 
-/// Whether a task is at its end.
-async fn is_over(server: &Server, found: &Found) -> Result<bool, Refused> {
-    let seen = task::look(server, found).await?;
-    Ok(seen.task.status.state.is_terminal())
-}
-
-/// Ends a run, and waits until it is at its end.
+/// Ends a run, and waits until it is at its end, which may be that its task waits for a message.
 async fn end(server: &Arc<Server>, ask: &Ask, found: &Found) -> Result<(), Refused> {
     if ending::ask(server, found).await? {
         ending::wait(server, found).await?;
-        if is_over(server, found).await? {
+        if task::look(server, found).await?.is_over() {
             return Ok(());
         }
         // It had just come to wait for somebody.
     }
-    Ok(ending::stop(server, found, &why_ended(ask))
-        .await
-        .map(drop)?)
+    let stopped = ending::stop(server, found, &why_ended(ask)).await?;
+    let none = || Problem::not_found("such run, or it is not yours");
+    Ok(stopped.map(drop).ok_or_else(none)?)
 }
 
 fn why_ended(ask: &Ask) -> String {

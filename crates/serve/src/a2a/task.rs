@@ -187,10 +187,14 @@ pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
     let question = report.questions.first();
     let state = state(read.stands(question));
     let is_to_wait = state == TaskState::Completed && is_to_wait(found, &report);
-    let waits = is_to_wait && is_last(server, found).await?;
-    let state = match waits {
-        true => TaskState::InputRequired,
-        false => state,
+    let place = match is_to_wait {
+        true => Some(place(server, found).await?),
+        false => None,
+    };
+    let state = match place {
+        Some(Place::Last) => TaskState::InputRequired,
+        Some(Place::NotKept) => TaskState::Working,
+        Some(Place::Overtaken) | None => state,
     };
     let told = match (question, state) {
         (None, TaskState::InputRequired) => {
@@ -245,8 +249,8 @@ pub async fn look(server: &Server, found: &Found) -> Result<Seen, Problem> {
         question: question
             .filter(|question| question.approves.is_none())
             .map(|question| question.id.clone()),
-        waits_for_a_message: waits,
-        is_overtaken: is_to_wait && !waits,
+        waits_for_a_message: place == Some(Place::Last),
+        is_overtaken: place == Some(Place::Overtaken),
     })
 }
 
@@ -256,10 +260,30 @@ fn is_to_wait(found: &Found, report: &RunReport) -> bool {
     channel.may_wait() && channel.waits(&report.state)
 }
 
+/// Where a run that is at its end stands among the turns of its conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// No turn came after it, and none is under way.
+    Last,
+    /// Its journal is at its end, and the conversation does not hold yet what came of it.
+    NotKept,
+    /// A turn came after it, or is under way.
+    Overtaken,
+}
+
+async fn place(server: &Server, found: &Found) -> Result<Place, Problem> {
+    let session = server.sessions.load(&found.key).await?;
+    let is_own = |run: &Option<String>| run.as_ref() == Some(&found.run);
+    Ok(match &session.open_run {
+        None if is_own(&session.last_run) => Place::Last,
+        open if is_own(open) => Place::NotKept,
+        _ => Place::Overtaken,
+    })
+}
+
 /// Whether no turn of its conversation came after a run, and none is under way.
 pub async fn is_last(server: &Server, found: &Found) -> Result<bool, Problem> {
-    let session = server.sessions.load(&found.key).await?;
-    Ok(session.open_run.is_none() && session.last_run.as_ref() == Some(&found.run))
+    Ok(place(server, found).await? == Place::Last)
 }
 
 /// What was said in the turns of the task before, at most so many of them.

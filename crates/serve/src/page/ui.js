@@ -99,11 +99,13 @@ function drawList() {
   document.title = `${waiting ? `(${waiting}) ` : ""}Runs · agentctl`;
 }
 
-/// The newest runs of a list, and behind them those that were loaded before.
+/// The newest runs of a list, and behind them those that were loaded before. Where these do not join on, they are asked for again.
 async function newest(list) {
   const told = await (await ask("GET", list.path)).json();
   const known = new Set(told.runs.map((run) => run.run_id));
-  const older = list.runs.length > told.runs.length ? list.runs.slice(told.runs.length).filter((run) => !known.has(run.run_id)) : [];
+  const last = told.runs.at(-1);
+  const place = list.runs.findIndex((run) => run.run_id === last?.run_id && run.at === last.at);
+  const older = place < 0 ? [] : list.runs.slice(place + 1).filter((run) => !known.has(run.run_id));
   if (!older.length) list.next = told.next;
   list.runs = [...told.runs, ...older];
   return told;
@@ -112,8 +114,10 @@ async function newest(list) {
 async function look() {
   const told = await newest(lists.own);
   may = told.may;
-  if (may.includes("oversee")) await newest(lists.commands);
   at("who").textContent = `${told.client} may ${told.may.join(", ")}`;
+  drawList();
+  // The client's own are shown whatever becomes of the others.
+  if (may.includes("oversee")) await newest(lists.commands);
   drawList();
 }
 
@@ -156,7 +160,8 @@ async function standing(run) {
   const facts = [["stands", words, look], ["pack", told.pack], isCommand ? ["begun by", "a command of the project"] : ["conversation", told.session_id]];
   if (isCommand && told.said) facts.push(["request", told.said]);
   if (told.message) facts.push(["why", told.message]);
-  facts.push(["used", `model calls: ${told.usage.model_calls}, tool calls: ${told.usage.tool_calls}`]);
+  if (told.unread) facts.push(["not read here", told.unread, "warning"]);
+  else facts.push(["used", `model calls: ${told.usage.model_calls}, tool calls: ${told.usage.tool_calls}`]);
   at("facts").replaceChildren(...facts.flatMap(([name, value, look]) => {
     const said = element("dd");
     said.append(element("span", value, look ? { class: look } : {}));

@@ -2,7 +2,7 @@
 //! record, so that a new process tells what came after.
 
 use super::{Form, HELD, Left, Outbox, Target, send};
-use crate::a2a::{Feed, Standing, answer_of};
+use crate::a2a::{Feed, Standing, answer_of, look};
 use crate::following::Following;
 use crate::problem::{Problem, of_store};
 use crate::runs::Found;
@@ -168,11 +168,9 @@ impl Follower {
             Ok(Standing::Goes) => return Ok(false),
             Ok(Standing::More) => return Ok(true),
             Ok(Standing::Rests(seen)) => seen,
-            // Receivers are named with each message: those of the next one are told what came of it.
-            Ok(Standing::WentOn(_)) => {
-                let nothing: [serde_json::Value; 0] = [];
-                let told = self.tell(&nothing, feed.read_to(), true).await;
-                return told.map(|()| false);
+            Ok(Standing::WentOn(later)) => {
+                let went = self.went_on(*later, feed.read_to()).await;
+                return went.map(|()| false);
             }
             Err(problem) => return Err(self.broken(&problem)),
         };
@@ -185,6 +183,31 @@ impl Follower {
             }
         };
         self.tell(&events, at, ends).await.map(|()| false)
+    }
+
+    /// Its task waited for a message, and goes on with that one's run. Receivers are named with each message: where any are, they are told
+    /// what comes of it; else this one is, as soon as the task waits again or is at its end. `at`: the record that was read last.
+    async fn went_on(&mut self, later: Found, at: u64) -> Result<(), Over> {
+        if let Form::Envelope(to) = &self.target.form {
+            // An answer is of its own message, however late.
+            let seen = look(&self.server, &self.found).await;
+            let answer = answer_of(&self.found, to, &seen.map_err(|p| self.broken(&p))?);
+            return self.tell(&[answer], at, true).await;
+        }
+        let named = self.server.sessions.pushes_of(&later.run).await;
+        let named = named.map_err(|error| self.broken(&error.into()))?;
+        if !named.is_empty() {
+            let nothing: [serde_json::Value; 0] = [];
+            return self.tell(&nothing, at, true).await;
+        }
+        let seen = look(&self.server, &later).await;
+        let seen = seen.map_err(|p| self.broken(&p))?;
+        // What is under way is looked at again.
+        if !seen.is_over() || seen.is_overtaken {
+            return Ok(());
+        }
+        let events = Feed::after(&self.server, later, &seen).rests(seen);
+        self.tell(&events, at, true).await
     }
 
     /// Tells these in their order, and notes that all up to the record `at` is told.

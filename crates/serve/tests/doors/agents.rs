@@ -487,7 +487,7 @@ async fn a_client_that_is_let_in_is_shown_the_extended_card() {
     assert_eq!(
         own,
         &json!({"uri": "urn:agentctl:a2a:client:v1", "description": "what this client may do here", "params": {
-            "client": "one", "may": ["turn", "read", "approve", "cancel", "admin"], "turn_timeout_seconds": 110,
+            "client": "one", "may": ["turn", "read", "approve", "cancel", "admin", "oversee"], "turn_timeout_seconds": 110,
             "message_signature": "none"
         }})
     );

@@ -2,6 +2,7 @@
 
 use super::agents::{HEADERS, message, rpc, sent, state, waiting_desk};
 use super::support::{Desk, Got};
+use agentctl_sessions::Finish;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 
@@ -172,4 +173,45 @@ async fn who_watches_a_task_that_waits_for_a_message_is_told_what_comes_of_it() 
     watching.read_to_end(&mut read).await.unwrap();
     let all = told(&events(&Got::read(&read)));
     assert_eq!(all.last().unwrap(), "statusUpdate CANCELED", "{all:?}");
+}
+
+#[tokio::test]
+async fn a_task_is_not_complete_before_the_conversation_holds_that_it_waits() {
+    let desk = waiting_desk().await;
+    let earlier = sent(&desk, &message("m-0", "hello")).await;
+    let before = earlier["id"].as_str().unwrap();
+    let mut order = message("m-1", "order tea");
+    order["contextId"] = earlier["contextId"].clone();
+    let task = sent(&desk, &order).await;
+    let id = task["id"].as_str().unwrap();
+    let now = async || rpc(&desk, "GetTask", json!({"id": id})).await["result"].clone();
+    // As it is between the last record of its journal and the end of its turn.
+    let sessions = &desk.server.sessions;
+    let key = sessions.of_run(id).await.unwrap().unwrap();
+    let kept = sessions.load(&key).await.unwrap();
+    let turn = |run: &str, version, open: Option<&str>| Finish {
+        run: Some(run.to_owned()),
+        open_run: open.map(str::to_owned),
+        version,
+        state: kept.state.clone(),
+        clear: false,
+        add: Vec::new(),
+        now: kept.updated,
+    };
+    let open = turn(before, kept.version, Some(id));
+    sessions.finish(&key, &open).await.unwrap();
+    let seen = now().await;
+    assert_eq!(state(&seen), "WORKING", "{seen}");
+    let version = sessions.load(&key).await.unwrap().version;
+    sessions
+        .finish(&key, &turn(id, version, None))
+        .await
+        .unwrap();
+    assert_eq!(state(&now().await), "INPUT_REQUIRED");
+    // Who cancels it just then cancels it.
+    let version = sessions.load(&key).await.unwrap().version;
+    let open = turn(before, version, Some(id));
+    sessions.finish(&key, &open).await.unwrap();
+    let cancelled = rpc(&desk, "CancelTask", json!({"id": id})).await["result"].clone();
+    assert_eq!(state(&cancelled), "CANCELED", "{cancelled}");
 }

@@ -1,19 +1,26 @@
 //! The runs that commands began: who may look at them, and that nobody touches them from here.
 
 use super::support::{Desk, OTHER, TOKEN, client, may};
+use agentctl_engine::pack::Pack;
 use agentctl_engine::run::{self, Cancel, RunContext, RunOptions, Unobserved};
-use agentctl_serve::{Client, How, May};
+use agentctl_serve::{Client, How, May, MessageKeys};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const OWNER: &str = "aaaabbbbccccddddeeeeffff00001111";
 const NARROW: &str = "11112222333344445555666677778888";
 
 /// As a command begins one in the server's folder.
 async fn begun(desk: &Desk, message: &str) -> String {
+    let served = &desk.server.packs.get("desk").unwrap().pack;
+    begun_of(desk, served, message).await
+}
+
+async fn begun_of(desk: &Desk, of: &Pack, message: &str) -> String {
     let pack = desk.server.packs.get("desk").unwrap();
     let cx = RunContext {
         project: &pack.project,
-        pack: &pack.pack,
+        pack: of,
         gateway: &pack.gateway,
         models: &*pack.models,
         effects: &*pack.effects,
@@ -185,4 +192,68 @@ async fn nobody_answers_or_cancels_a_commands_run_from_here() {
     }
     let (_, one) = asked(&desk, OWNER, &format!("/runs/{run}")).await;
     assert_eq!(one["status"], "waiting");
+}
+
+#[tokio::test]
+async fn a_run_of_another_flow_of_the_pack_is_told_by_that_flow() {
+    let desk = desk().await;
+    let served = &desk.server.packs.get("desk").unwrap().pack;
+    let other = served.clone().with_flow("other").unwrap();
+    let run = begun_of(&desk, &other, "shoes").await;
+    let (status, one) = asked(&desk, OWNER, &format!("/runs/{run}")).await;
+    assert_eq!(status, 200, "{one}");
+    assert_eq!(one["messages"], json!(["Another flow, asked for shoes"]));
+    assert_eq!(one["questions"][0]["text"], "Which size?");
+    assert_eq!(one["next"], format!("agentctl answer {run} size=…"));
+}
+
+#[tokio::test]
+async fn a_run_whose_flow_is_not_here_is_shown_with_what_can_be_told_of_it() {
+    let desk = desk().await;
+    let mut before = desk.server.packs.get("desk").unwrap().pack.clone();
+    for step in &mut before.flow.steps {
+        step.id = format!("{}_before", step.id);
+    }
+    let run = begun_of(&desk, &before, "which").await;
+    let (_, listed) = asked(&desk, OWNER, "/runs?by=commands").await;
+    let next = format!("agentctl answer {run}");
+    let (status, one) = asked(&desk, OWNER, &format!("/runs/{run}")).await;
+    assert_eq!((status, &one["next"]), (200, &json!(next)), "{one}");
+    let why = one["unread"].as_str().unwrap();
+    assert!(why.contains("does not fit the flow"), "{why}");
+    let row = listed["runs"][0].as_object().unwrap();
+    assert!(
+        row.iter().all(|(key, value)| one[key] == *value),
+        "{row:?} {one}"
+    );
+    let secret = format!("Bearer {OWNER}");
+    let headers = [("authorization", secret.as_str())];
+    let path = format!("/runs/{run}/answers");
+    let got = desk
+        .post_as(&headers, &path, &json!({"colour": "red"}))
+        .await;
+    assert_eq!((got.status, &got.json()["hint"]), (409, &json!(next)));
+}
+
+#[tokio::test]
+async fn a_client_that_signs_what_it_sends_oversees_without_sending_anything() {
+    let secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+    let keys = json!({"keys": [{"kty": "oct", "k": secret, "kid": "k", "alg": "HS256"}]});
+    let keys = MessageKeys::new(&keys.to_string(), true).unwrap();
+    let signs = Client {
+        keys: Some(Arc::new(keys)),
+        ..client("owner", How::bearer(OWNER))
+    };
+    let desk = Desk::with(vec![signs], |_| {}).await;
+    let run = begun(&desk, "which").await;
+    let (status, told) = asked(&desk, OWNER, "/runs?by=commands").await;
+    assert_eq!((status, &told["runs"][0]["run_id"]), (200, &json!(run)));
+    assert_eq!(asked(&desk, OWNER, &format!("/runs/{run}")).await.0, 200);
+    // What is sent still wants a signature.
+    let secret = format!("Bearer {OWNER}");
+    let body = json!({"from": {"id": "a"}, "conversation": "c", "text": "hello"});
+    let got = desk
+        .post_as(&[("authorization", &secret)], "/hooks/desk", &body)
+        .await;
+    assert_eq!(got.status, 403, "{got:?}");
 }

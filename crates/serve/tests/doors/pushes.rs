@@ -337,6 +337,33 @@ async fn a_receiver_that_is_behind_is_not_told_that_an_overtaken_task_is_complet
     assert_eq!(state(&now), "INPUT_REQUIRED", "{now}");
 }
 
+#[tokio::test]
+async fn a_receiver_that_is_behind_is_told_how_a_task_stands_that_nobody_else_is_told_of() {
+    let manifest = MANIFEST.replace("  a2a:\n", "  a2a:\n    waits: state.mode == 'ASKS'\n");
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    let desk = desk_of(Box::leak(manifest.into_boxed_str()), folder, &["127.0.0.1"]).await;
+    for (name, stands_then) in [("a", "CANCELED"), ("b", "COMPLETED")] {
+        let (url, asked) = receiver(1).await;
+        let config = json!({"taskPushNotificationConfig": {"url": url}});
+        let params = json!({"message": message(name, "order tea"), "configuration": config});
+        let task = rpc(&desk, "SendMessage", params).await["result"]["task"].clone();
+        came(&asked, |bodies| bodies.len() == 1).await;
+        // It waits to be told again, and meanwhile the task goes on.
+        if stands_then == "CANCELED" {
+            rpc(&desk, "CancelTask", json!({"id": task["id"]})).await;
+        } else {
+            let mut next = message("next", "that is all");
+            next["taskId"] = task["id"].clone();
+            assert_eq!(state(&sent(&desk, &next).await), stands_then);
+        }
+        let all = came(&asked, ends_with(stands_then)).await;
+        let told: Vec<_> = all.iter().filter_map(|r| stands(&r.body)).collect();
+        assert_eq!(told, ["WORKING", "WORKING", stands_then]);
+        let last = &all.last().unwrap().body["statusUpdate"];
+        assert_eq!(last["taskId"], task["id"]);
+    }
+}
+
 /// How often what its receiver did not take was tried.
 async fn tries(sessions: &SqliteSessions, task: &Value) -> i64 {
     let pushes = sessions.pushes_of(task.as_str().unwrap()).await.unwrap();

@@ -61,6 +61,12 @@ steps:
   - {id: order, when: \"input.message.startsWith('order')\", set: {mode: \"'ASKS'\"}}
   - {id: ordered, when: \"input.message == 'that is all'\", set: {mode: \"'DONE'\"}}
 ";
+/// Another flow of the pack, which only commands run.
+const OTHER_FLOW: &str = "name: other
+steps:
+  - {id: hello, say: {text: \"'Another flow, asked for ' + input.message\"}}
+  - {id: size, ask: {from: \"[{'id': 'size', 'topic': 'size', 'text': 'Which size?', 'schema': {'type': 'string'}}]\"}}
+";
 const AGENT: &str = "---\nname: thinker\ndescription: Thinks.\nmodel: haiku\n---\nThink.\n";
 const POLICY: &str = "roles: {thinker: [], program: [send-letters, read-mail]}
 rules:
@@ -141,6 +147,7 @@ fn pack(
     let files = [
         ("pack.yaml", manifest),
         ("agents/flow.yaml", FLOW),
+        ("agents/other.flow.yaml", OTHER_FLOW),
         ("agents/thinker.md", AGENT),
         ("agents/policy.yaml", POLICY),
     ];

@@ -2,6 +2,7 @@
 
 use super::support::{Desk, MANIFEST, OTHER, TOKEN, client, may};
 use agentctl_base::BoxFuture;
+use agentctl_engine::pack::Pack;
 use agentctl_mcp::serve::listen::Plain;
 use agentctl_serve::{Client, How, May, Reports, ServedPack, Ui};
 use serde_json::json;
@@ -12,10 +13,11 @@ struct Shout;
 impl Reports for Shout {
     fn page<'a>(
         &'a self,
-        pack: &'a ServedPack,
+        _: &'a ServedPack,
+        pack: &'a Pack,
         run: &'a str,
     ) -> BoxFuture<'a, Result<String, String>> {
-        let page = format!("<h1>{} of {}</h1>", run, pack.pack.manifest.name);
+        let page = format!("<h1>{} of {}</h1>", run, pack.manifest.name);
         Box::pin(std::future::ready(Ok(page)))
     }
 }

@@ -168,10 +168,11 @@ impl Reports for Pages {
     fn page<'a>(
         &'a self,
         served: &'a ServedPack,
+        pack: &'a Pack,
         run: &'a str,
     ) -> BoxFuture<'a, Result<String, String>> {
         Box::pin(async move {
-            let of = (&*served.project, &served.pack, &served.gateway);
+            let of = (&*served.project, pack, &served.gateway);
             let told = told(of, run, self.catalog).await;
             let told = told.map_err(|e| e.to_string())?;
             // Their packs need not be served.
