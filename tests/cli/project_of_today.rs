@@ -212,6 +212,8 @@ fn the_stopped_run_goes_on_with_its_answers() {
     still yours to do:
       - [Shopify: Get many] connect a credential: Shopify API
       - [Slack: Send message] connect a credential: Slack API
+    good to know:
+      - its time of day is in n8n's own timezone
     in place of the built-in pack: agents/policy.yaml
     next: agentctl build --workflow workflows/shopify-to-slack.json "…" to change it, agentctl undo 20261122-122243-5ead52 to take it back
     --- stderr

@@ -4,7 +4,7 @@
 use crate::account::Account;
 use crate::plan::Todo;
 use crate::read::{self, ReadContext};
-use crate::{compile, draft, explain, extend, gate, modify, wish};
+use crate::{compile, draft, explain, extend, gate, modify, timezone, wish};
 use agentctl_base::counted::counted;
 use agentctl_n8n::catalog::Catalog;
 use agentctl_n8n::{Node, Workflow, edit, needs};
@@ -47,7 +47,7 @@ pub fn glance(
     };
     let (of_request, of_wishes) = (about(false), about(true));
     let proposals: Vec<Own> = match before {
-        None => vec![made(request, &of_request, catalog)],
+        None => vec![made(request, &of_request, zone_of(after), catalog)],
         Some(before) => changed(before, request, &of_request, catalog),
     };
     let found = proposals.into_iter().find_map(|own| {
@@ -82,11 +82,21 @@ pub fn glance(
     }
 }
 
-fn made(request: &str, answers: &IndexMap<String, String>, catalog: &Catalog) -> Own {
+/// The timezone that its times of day are in; empty: n8n's own.
+fn zone_of(workflow: &Workflow) -> &str {
+    let settings = workflow.head.get("settings");
+    let zone = settings.and_then(|settings| settings.get("timezone"));
+    zone.and_then(Value::as_str).unwrap_or_default()
+}
+
+/// `zone`: the one that the request or the user's setting came to.
+fn made(request: &str, answers: &IndexMap<String, String>, zone: &str, catalog: &Catalog) -> Own {
     let known = ReadContext {
         answers: answers.clone(),
     };
-    let reading = read::read(request, &known);
+    let mut reading = read::read(request, &known);
+    let noted = timezone::settled(&mut reading.plan, zone, None);
+    reading.notes.extend(noted);
     let built = compile::compile(&reading.plan, catalog);
     let account = draft::account_of(request, &known, &reading, &built);
     let notes = draft::notes_of(request, &known, &reading, &built);

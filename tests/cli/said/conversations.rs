@@ -299,7 +299,7 @@ fn what_would_be_served() {
       of all: GET /v1/models, /runs, /sessions, /files, /a2a, /.well-known/agent-card.json, /healthz, /readyz
       /mcp: off ([serve.mcp] says whose tools)
     clients:
-      local (bearer): all packs; may turn, read, approve, cancel, admin; speaks for itself alone; any number of requests
+      local (bearer): all packs; may turn, read, approve, cancel, admin, oversee; speaks for itself alone; any number of requests
     -- stderr --
     tools: current_user_execute_tool, current_user_tools answer from mock data (INTEGRATION_URL, INTEGRATION_USER and INTEGRATION_PASSWORD are not set)
     tools: agent_workflows, run_workflow answer from mock data (the embedded backend executes no workflows (agentctl doctor says how an n8n is connected))

@@ -168,6 +168,8 @@ fn answer_and_resume() {
       - [GitHub: Get many] connect a credential: GitHub API
       - [Slack: Send message] connect a credential: Slack API
       - [Slack: Send message 1] connect a credential: Slack API
+    good to know:
+      - its time of day is in n8n's own timezone
     next: agentctl build --workflow workflows/github-to-slack.json "…" to change it, agentctl undo [RUN] to take it back
     -- stderr --
         ✓ source: GitHub (file)
