@@ -50,9 +50,10 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
 
 /// A change as the user's words are held against it.
 pub struct Asked<'a> {
+    /// As the run found it.
     pub before: &'a Workflow,
     pub after: &'a Workflow,
-    /// What this change alone does, counted from `before`.
+    /// What the run does with this change, counted from `before`.
     pub loss: &'a Loss,
 }
 

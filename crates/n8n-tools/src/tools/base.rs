@@ -133,9 +133,12 @@ impl N8n {
             if was.is_asked() && loss.adds_nothing_to(&was) {
                 return Ok(Ok(Some(allowed(counted))));
             }
-            let of_this = self.loss(&self.outline(&before.workflow), after);
+            // All that this run has done: the words are those of the whole run.
+            let found = self.found(cx, before)?;
+            let start = found.as_deref().unwrap_or(&before.workflow);
+            let of_this = self.loss(&self.outline(start), after);
             let asked = guards::Asked {
-                before: &before.workflow,
+                before: start,
                 after,
                 loss: &of_this,
             };
@@ -146,7 +149,7 @@ impl N8n {
                 counted.requested = loss.adds_nothing_to(&of_this);
                 return Ok(Ok(Some(allowed(counted))));
             }
-            alone = Some(of_this);
+            alone = Some(self.loss(&self.outline(&before.workflow), after));
         }
         let mut decision = guards::wipe(&loss, &from.words());
         if let (Decision::Ask { reason, .. }, From::Kept(_)) = (&mut decision, &from)
