@@ -53,6 +53,8 @@ pub fn is_own(catalog: &'static Catalog) -> bool {
 #[derive(Debug, Clone)]
 pub struct NodeFacts {
     pub catalog: &'static Catalog,
+    /// The project's, of whichever release: what they have and `catalog` has not, that n8n is known to lack.
+    pub own: &'static Catalog,
     /// Where they are not those of that n8n's release: whose they are, and what to do. Said to the user and to every agent.
     pub unsure: Option<String>,
 }
@@ -66,6 +68,7 @@ pub fn of_n8n(project: &Path, place: Option<&str>, out: &Output) -> Result<NodeF
     let own = of(project, out)?;
     let sure = |catalog| NodeFacts {
         catalog,
+        own,
         unsure: None,
     };
     let Some(place) = place else {
@@ -83,6 +86,7 @@ pub fn of_n8n(project: &Path, place: Option<&str>, out: &Output) -> Result<NodeF
             Some(catalog) => sure(catalog),
             None => NodeFacts {
                 catalog: without_what_it_lacks(project, own, release)?,
+                own,
                 unsure: Some(of_another(own, release)),
             },
         },
@@ -90,6 +94,7 @@ pub fn of_n8n(project: &Path, place: Option<&str>, out: &Output) -> Result<NodeF
         None if is_own(own) => sure(own),
         None => NodeFacts {
             catalog: own,
+            own,
             unsure: Some(format!(
                 "the node facts are those of {}, and the connected n8n does not tell its release: `agentctl catalog sync --n8n-version VERSION` takes over those of one",
                 name_of(own)

@@ -23,7 +23,7 @@ use agentctl_engine::gateway::ByUser;
 use agentctl_engine::run::{self, Answering};
 use agentctl_engine::toolset::Difference;
 use agentctl_host::files::write_atomic;
-use agentctl_n8n::catalog::{Catalog, is_core};
+use agentctl_n8n::catalog::is_core;
 use agentctl_n8n::finding::{Finding, Severity};
 use agentctl_n8n::hash::graph_hash;
 use agentctl_n8n::validate::validate;
@@ -251,11 +251,7 @@ fn looked_at(root: &Path, file: &Path, args: &PushArgs, out: &Output) -> Result<
     }
     let facts = catalog_file::of_n8n(root, backend.place(), out)?;
     facts.warn(out);
-    let known = Facts {
-        own: catalog_file::of(root, out)?,
-        there: &facts,
-    };
-    known_there(&plan.after, before, &known, args, out)?;
+    known_there(&plan.after, before, &facts, args, out)?;
     if args.dry_run {
         let glance = glance_at(&plan.after, facts.catalog);
         pushed.text = ahead(&plan.after, before.map(|_| &difference), &glance);
@@ -297,19 +293,11 @@ fn ahead(after: &Workflow, difference: Option<&Difference>, glance: &Glance) -> 
     text
 }
 
-/// What is known of nodes.
-struct Facts<'a> {
-    /// The project's, of whichever release.
-    own: &'a Catalog,
-    /// Of the n8n.
-    there: &'a catalog_file::NodeFacts,
-}
-
 /// Whether the n8n has each node in its version: one that it lacks is shown there as unknown and does not run.
 fn known_there(
     after: &Workflow,
     before: Option<&Workflow>,
-    facts: &Facts<'_>,
+    facts: &catalog_file::NodeFacts,
     args: &PushArgs,
     out: &Output,
 ) -> Result<(), CliError> {
@@ -334,7 +322,7 @@ fn known_there(
             code => code == "n8n/unknown-version",
         }
     };
-    let lacking: Vec<Finding> = validate(after, facts.there.catalog)
+    let lacking: Vec<Finding> = validate(after, facts.catalog)
         .into_iter()
         .filter(|found| found.severity == Severity::Error && lacks(found))
         .collect();
@@ -346,7 +334,7 @@ fn known_there(
     let is_unknown = |found: &Finding| {
         (unknown.iter()).any(|other| other.node == found.node && other.code == found.code)
     };
-    let is_sure = facts.there.unsure.is_none() || !lacking.iter().all(is_unknown);
+    let is_sure = facts.unsure.is_none() || !lacking.iter().all(is_unknown);
     let lines: Vec<String> = lacking
         .iter()
         .map(|found| {
